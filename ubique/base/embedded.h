@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Data files that CMake compiled into the program (cmake/Embed.cmake), so that it runs from
+// anywhere.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace ubique::embedded {
+
+struct EmbeddedFile {
+  std::string_view name;  ///< file name without its folder
+  std::string_view text;
+};
+
+std::span<const EmbeddedFile> profiles();  ///< ubique/device/profiles/*.yaml
+
+}  // namespace ubique::embedded

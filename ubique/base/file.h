@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Files that are never half-written: written to a temporary name beside the target, fsynced,
+// renamed, folder fsynced. And read-only memory maps.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace ubique {
+
+/// Writes a file piece by piece; it appears under its name only by commit(). Without commit() (an
+/// exception, a kill) the old file stays as it was. Input error if the disk is full or read-only.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text);
+  void commit();
+  std::int64_t size() const { return size_; }
+
+ private:
+  void discard() noexcept;  // after a failure nothing is left to commit
+
+  std::filesystem::path path_, temporary_;
+  int descriptor_ = -1;
+  std::int64_t size_ = 0;
+};
+
+void write_file(const std::filesystem::path& path, std::string_view content);  ///< atomic
+/// Input error that names the file; `limit` guards against reading something huge by mistake.
+std::string read_file(const std::filesystem::path& path, std::int64_t limit = 1LL << 30);
+
+/// A whole file mapped read-only. Empty files are fine.
+class MappedFile {
+ public:
+  explicit MappedFile(const std::filesystem::path& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+
+  std::span<const std::byte> bytes() const { return {data_, size_}; }
+  const std::filesystem::path& path() const { return path_; }
+  /// The same file, for pread(); -1 for an empty one. Open as long as the map is.
+  int descriptor() const { return descriptor_; }
+
+ private:
+  std::filesystem::path path_;
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+  int descriptor_ = -1;
+};
+
+/// $UBIQUE_CACHE_DIR, else $XDG_CACHE_HOME/ubique, else ~/.cache/ubique (macOS:
+/// ~/Library/Caches/ubique).
+std::filesystem::path cache_folder();
+
+}  // namespace ubique

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// JSON in and out with our errors. Output carries a schema name and version, so that scripts can
+// tell when a format changes.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace ubique {
+
+using Json = nlohmann::ordered_json;
+
+/// Input error "[base.json] WHERE is not JSON; line L column C ...", and for a key that an object
+/// has twice or more than 128 levels.
+Json parse_json(std::string_view text, const std::string& where);
+/// {"schema": "ubique.NAME", "schema_version": VERSION}: the start of every --json output.
+Json json_document(std::string_view name, int version);
+
+}  // namespace ubique
