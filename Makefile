@@ -1,0 +1,63 @@
+# The few commands a person needs. Everything is set up on the way: `make test` works in a fresh clone.
+.DEFAULT_GOAL := build
+.PHONY: setup configure build demo test test-asan test-fuzz test-peers test-install test-slow \
+        lint format bench install clean help
+SHELL := bash
+PRESET ?= cpu
+BUILD := build/$(PRESET)
+UBIQUE := $(BUILD)/bin/ubique
+JOBS ?= $(shell getconf _NPROCESSORS_ONLN)
+TIMED := tools/timed
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+setup:  ## install what is missing (system packages, LibTorch into .deps)
+	@$(TIMED) set-up tools/setup
+
+configure: setup
+	@[ -f $(BUILD)/build.ninja ] || cmake --preset $(PRESET)
+
+build: configure  ## the program, the library and the plug-ins
+	@$(TIMED) build cmake --build $(BUILD) -j $(JOBS)
+
+demo: build  ## what this machine can do, proven by numbers, and plans for every machine we know
+	$(UBIQUE) info
+	$(UBIQUE) doctor || [ $$? -eq 5 ]  # a device with faults is a finding, not a failure of the demo
+	$(UBIQUE) plan --needs configs/needs/meshnet26.yaml --on all
+
+lint: setup  ## format, layers, lengths, clang-tidy on changed files
+	@$(TIMED) lint tools/lint
+
+test: lint build test-asan test-fuzz test-install  ## everything that needs no GPU
+	@$(TIMED) tests ctest --test-dir $(BUILD) --output-on-failure
+
+test-asan: setup  ## base and io under AddressSanitizer
+	@cmake --preset asan >/dev/null && $(TIMED) build-asan cmake --build build/asan -j $(JOBS)
+	@$(TIMED) tests-asan ctest --test-dir build/asan --output-on-failure
+
+test-fuzz: setup  ## each reader fuzzed for FUZZ_SECONDS (20)
+	@$(TIMED) fuzz tools/fuzz $(or $(FUZZ_SECONDS),20)
+
+test-install: build  ## the installed tree, moved away, used by a consumer project
+	@$(TIMED) install-test tools/test_install $(BUILD)
+
+test-peers: build  ## against PyTorch itself (fetches it)
+	@$(TIMED) set-up-peers tools/setup --peers
+	@$(TIMED) tests-peers tools/test_peers $(BUILD)
+
+test-slow: build  ## longer fuzzing
+	@$(TIMED) fuzz tools/fuzz $(or $(FUZZ_SECONDS),600)
+
+bench: build  ## timings beside their peers, as ratios
+	@tools/setup --peers
+	@bench/run $(BUILD)
+
+format: setup  ## rewrite sources in the house format
+	@tools/lint --fix
+
+install: build  ## install into PREFIX (default /usr/local)
+	cmake --install $(BUILD) $(if $(PREFIX),--prefix $(PREFIX))
+
+clean:  ## remove builds; .deps stays
+	rm -rf build

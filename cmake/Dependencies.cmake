@@ -1,0 +1,23 @@
+# Libraries from the system's package manager (tools/setup installs them), and LibTorch.
+function(ubique_require package hint)
+  find_package(${package} QUIET ${ARGN})
+  if(NOT ${package}_FOUND)
+    message(FATAL_ERROR "[cmake.dependencies] ${package} is missing; install ${hint} or run tools/setup.")
+  endif()
+endfunction()
+
+find_package(Threads REQUIRED)
+ubique_require(fmt "libfmt-dev (Homebrew: fmt)")
+ubique_require(spdlog "libspdlog-dev (Homebrew: spdlog)")
+ubique_require(nlohmann_json "nlohmann-json3-dev (Homebrew: nlohmann-json)")
+ubique_require(yaml-cpp "libyaml-cpp-dev (Homebrew: yaml-cpp)")
+if(NOT TARGET yaml-cpp::yaml-cpp)
+  add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)  # before yaml-cpp 0.8
+endif()
+if(UBIQUE_TORCH)
+  ubique_require(CLI11 "libcli11-dev (Homebrew: cli11)")
+  include(LibTorch)
+endif()
+if(UBIQUE_TESTS)
+  ubique_require(doctest "doctest-dev (Homebrew: doctest)")
+endif()

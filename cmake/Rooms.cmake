@@ -1,0 +1,136 @@
+# The house: rooms are OBJECT libraries (static registrations in archives get dropped by linkers),
+# all linked into one libubique; backends are built in or plug-ins. Every folder is found, none listed.
+include(Embed)
+
+set(UBIQUE_ROOM_LIBRARIES fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json yaml-cpp::yaml-cpp
+  Threads::Threads ${CMAKE_DL_LIBS})
+
+# ubique_add_room(NAME [TORCH] [SOURCES extra...]): all .cpp of the calling folder, as ubique_NAME.
+function(ubique_add_room name)
+  cmake_parse_arguments(ROOM "TORCH" "" "SOURCES" ${ARGN})
+  if(ROOM_TORCH AND NOT UBIQUE_TORCH)
+    return()
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  if(NOT sources)
+    return()
+  endif()
+  add_library(ubique_${name} OBJECT ${sources} ${ROOM_SOURCES})
+  target_link_libraries(ubique_${name} PUBLIC ${UBIQUE_ROOM_LIBRARIES})
+  if(ROOM_TORCH)
+    ubique_use_torch(ubique_${name})
+  endif()
+  set_property(GLOBAL APPEND PROPERTY UBIQUE_ROOMS ubique_${name})
+endfunction()
+
+# ubique_add_backend(NAME [PLUGIN]): vendor code. Built in, it defines ubique::backend::register_NAME();
+# as a plug-in it becomes libubique_NAME.so and uses UBIQUE_REGISTER_PLUGIN.
+function(ubique_add_backend name)
+  cmake_parse_arguments(BACKEND "PLUGIN" "" "" ${ARGN})
+  if(NOT UBIQUE_TORCH)
+    return()
+  endif()
+  if(NOT BACKEND_PLUGIN)
+    ubique_add_room(backend_${name} TORCH)
+    set_property(GLOBAL APPEND PROPERTY UBIQUE_BUILTIN_BACKENDS ${name})
+    return()
+  endif()
+  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  if(NOT sources)
+    return()
+  endif()
+  add_library(ubique_backend_${name} MODULE ${sources})
+  set_target_properties(ubique_backend_${name} PROPERTIES OUTPUT_NAME ubique_${name} SUFFIX ".so")
+  set_source_files_properties(${sources} PROPERTIES COMPILE_DEFINITIONS "UBIQUE_BACKEND_NAME=\"${name}\"")
+  target_link_libraries(ubique_backend_${name} PRIVATE ubique ${UBIQUE_ROOM_LIBRARIES})
+  ubique_use_torch(ubique_backend_${name})
+  ubique_set_rpath(ubique_backend_${name})
+  set_property(GLOBAL APPEND PROPERTY UBIQUE_PLUGINS ubique_backend_${name})
+endfunction()
+
+# LibTorch with the shared precompiled header (23 s once instead of 20 s per file).
+function(ubique_use_torch target)
+  target_link_libraries(${target} PUBLIC Ubique::LibTorch)
+  if(NOT TARGET ubique_pch)
+    file(WRITE "${PROJECT_BINARY_DIR}/pch.cpp" "// exists to build the precompiled header\n")
+    add_library(ubique_pch OBJECT "${PROJECT_BINARY_DIR}/pch.cpp")
+    target_link_libraries(ubique_pch PRIVATE Ubique::LibTorch)
+    target_precompile_headers(ubique_pch PRIVATE <ATen/ATen.h>)
+  endif()
+  # The header is compiled with -fPIC; programs must not ask for -fPIE, or they cannot use it.
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL "EXECUTABLE")
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ubique_pch)
+  if(UBIQUE_UNITY)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
+  endif()
+endfunction()
+
+function(ubique_set_rpath target)
+  if(APPLE)
+    set(origin "@loader_path")
+  else()
+    set(origin "$ORIGIN")
+  endif()
+  set_target_properties(${target} PROPERTIES
+    BUILD_RPATH "${origin};${origin}/../lib;${UBIQUE_TORCH_LIB}"
+    INSTALL_RPATH "${origin};${origin}/../lib;${origin}/torch;${origin}/../lib/torch;${UBIQUE_TORCH_LIB}")
+endfunction()
+
+# Rooms and backends: every folder under ubique/ (two levels) that has a CMakeLists.txt, except cli.
+function(ubique_add_rooms)
+  file(GLOB lists CONFIGURE_DEPENDS ubique/*/CMakeLists.txt ubique/*/*/CMakeLists.txt)
+  foreach(list IN LISTS lists)
+    get_filename_component(folder "${list}" DIRECTORY)
+    if(NOT folder MATCHES "/ubique/cli$")
+      add_subdirectory("${folder}")
+    endif()
+  endforeach()
+endfunction()
+
+function(ubique_add_library)
+  get_property(rooms GLOBAL PROPERTY UBIQUE_ROOMS)
+  add_library(ubique SHARED)
+  add_library(Ubique::ubique ALIAS ubique)
+  foreach(room IN LISTS rooms)
+    target_sources(ubique PRIVATE $<TARGET_OBJECTS:${room}>)
+  endforeach()
+  set_target_properties(ubique PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION 0)
+  target_compile_features(ubique INTERFACE cxx_std_20)
+  target_include_directories(ubique INTERFACE
+    "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  target_link_libraries(ubique PUBLIC fmt::fmt nlohmann_json::nlohmann_json
+    PRIVATE spdlog::spdlog yaml-cpp::yaml-cpp Threads::Threads ${CMAKE_DL_LIBS})
+  if(UBIQUE_TORCH)
+    ubique_generate_backend_list(backend_list)
+    target_sources(ubique PRIVATE "${backend_list}")
+    target_link_libraries(ubique PRIVATE $<BUILD_INTERFACE:Ubique::LibTorch>)
+    ubique_set_rpath(ubique)
+  endif()
+endfunction()
+
+# The only file that names the built-in backends.
+function(ubique_generate_backend_list out)
+  get_property(names GLOBAL PROPERTY UBIQUE_BUILTIN_BACKENDS)
+  set(declarations "")
+  set(calls "")
+  foreach(name IN LISTS names)
+    string(APPEND declarations "void register_${name}();\n")
+    string(APPEND calls "  backend::register_${name}();\n")
+  endforeach()
+  set(path "${PROJECT_BINARY_DIR}/generated/builtin_backends.cpp")
+  file(CONFIGURE OUTPUT "${path}" @ONLY CONTENT [[
+// Generated by CMake from the folders under ubique/backend.
+namespace ubique::backend {
+@declarations@}  // namespace ubique::backend
+
+namespace ubique::device {
+void register_builtin_backends() {
+@calls@}
+}  // namespace ubique::device
+]])
+  set(${out} "${path}" PARENT_SCOPE)
+endfunction()

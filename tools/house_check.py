@@ -1,0 +1,77 @@
+"""Measures the lengths that keep the house readable and prints what stands out: files, headers,
+functions, line widths, README. Warnings are places to look; only the hard limits fail."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WIDTH = 100
+# (what, warn from, fail from)
+LIMITS = {"source": (400, 600), "header": (200, 300), "test": (500, 800), "function": (60, 100),
+          "room CMakeLists": (30, 60), "README": (121, 150)}
+FUNCTION_START = re.compile(r"^[A-Za-z_].*\)\s*(const)?\s*(noexcept)?\s*(override)?\s*\{$|^[A-Za-z_][^;]*\{$")
+NOT_A_FUNCTION = re.compile(r"^(namespace|struct|class|enum|union|extern|constexpr|const|static const|inline constexpr)\b")
+
+
+def tracked(*patterns: str) -> list[Path]:
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *patterns]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    return [ROOT / name for name in sorted(set(names)) if (ROOT / name).exists()]
+
+
+def kind_of(path: Path) -> str:
+    if path.relative_to(ROOT).parts[0] == "tests":
+        return "test"
+    return "header" if path.suffix == ".h" else "source"
+
+
+def function_lengths(lines: list[str]):
+    """Functions at namespace level: from a line at column 0 that opens a brace to the closing one."""
+    start = None
+    for number, line in enumerate(lines):
+        if start is None and FUNCTION_START.match(line) and not NOT_A_FUNCTION.match(line):
+            start = number
+        elif start is not None and line.startswith("}"):
+            yield start + 1, number - start + 1
+            start = None
+
+
+def findings():
+    for path in tracked("*.cpp", "*.h"):
+        lines = path.read_text(encoding="utf-8").splitlines()
+        place = path.relative_to(ROOT).as_posix()
+        yield kind_of(path), len(lines), place
+        for start, length in function_lengths(lines):
+            yield "function", length, f"{place}:{start}"
+    for path in tracked("ubique/**/CMakeLists.txt"):
+        yield "room CMakeLists", len(path.read_text().splitlines()), path.relative_to(ROOT).as_posix()
+    yield "README", len((ROOT / "README.md").read_text().splitlines()), "README.md"
+
+
+def readme_faults() -> list[str]:
+    lines = (ROOT / "README.md").read_text().splitlines()
+    first = next((n for n, line in enumerate(lines, 1) if line.startswith("make ")), 999)
+    return [] if first <= 25 else [f"README.md: first command at line {first}, expected by line 25"]
+
+
+def main() -> int:
+    failed = readme_faults()
+    warned = []
+    for kind, length, place in findings():
+        warn, fail = LIMITS[kind]
+        if length >= fail:
+            failed.append(f"{place}: {kind} of {length} lines, at most {fail - 1}")
+        elif length >= warn:
+            warned.append(f"{place}: {kind} of {length} lines, aim below {warn}")
+    for line in warned:
+        print(f"house: note: {line}", file=sys.stderr)
+    for line in failed:
+        print(f"house: {line}", file=sys.stderr)
+    print(f"house: {len(failed)} faults, {len(warned)} notes", file=sys.stderr)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
