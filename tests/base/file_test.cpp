@@ -150,3 +150,10 @@ TEST_CASE("file: the cache folder follows the variables in their order") {
   const test::ScopedVariable no_home("HOME", nullptr);
   CHECK(cache_folder().is_absolute());
 }
+
+TEST_CASE("file: mapping a pipe is refused at once instead of waiting for a writer") {
+  const test::ScratchFolder scratch;
+  const auto pipe = scratch / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK_THROWS_AS(MappedFile{pipe}, Error);
+}

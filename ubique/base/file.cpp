@@ -182,11 +182,11 @@ std::string read_file(const fs::path& path, std::int64_t limit) {
 }
 
 MappedFile::MappedFile(const fs::path& path) : path_(path) {
-  OpenFile file(path, O_RDONLY);
+  OpenFile file(path, O_RDONLY | O_NONBLOCK);  // opening a pipe must not wait for its writer
   struct stat info {};
   if (::fstat(file.number(), &info) != 0) fail_file("read", path, errno);
   check(S_ISREG(info.st_mode), ErrorKind::Input,
-        "[base.file] cannot map {}; it is a folder or a device, expected a file.", path.string());
+        "[base.file] cannot map {}; it is a folder, a pipe or a device, expected a file.", path.string());
   size_ = static_cast<std::size_t>(info.st_size);
   if (size_ == 0) return;
   void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number(), 0);

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Any bytes as a safetensors file: an Input error, or tensors that lie in the file, that are found
+// by name, and that a header written from them describes again.
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+
+#include "ubique/base/error.h"
+#include "ubique/io/safetensors_reader.h"
+#include "ubique/io/tensor_stats.h"
+
+using namespace ubique;
+
+namespace {
+
+void require(bool condition) {
+  if (!condition) std::abort();
+}
+
+void examine(const io::SafetensorsFile& file) {
+  std::uint64_t end = 0;
+  for (const auto& tensor : file.tensors()) {
+    require(tensor.begin == end);
+    end = tensor.end;
+    const auto* found = file.find(tensor.name);
+    require(found == &tensor);
+    const auto stats = io::tensor_stats(tensor.dtype, file.bytes(tensor));
+    require(!stats || stats->count == io::element_count(tensor.shape));
+  }
+}
+
+void examine_rewritten(const io::SafetensorsFile& file) {
+  const auto text = io::safetensors_header_text({file.tensors(), file.metadata()});
+  std::string whole = text;
+  if (!file.tensors().empty()) whole.resize(text.size() + file.tensors().back().end);
+  const auto again = io::SafetensorsFile::from_memory(std::as_bytes(std::span(whole)), "rewritten");
+  require(again.metadata() == file.metadata());
+  require(again.tensors().size() == file.tensors().size());
+  for (std::size_t i = 0; i < again.tensors().size(); ++i) {
+    const auto &a = again.tensors()[i], &b = file.tensors()[i];
+    require(a.name == b.name && a.dtype == b.dtype && a.shape == b.shape && a.end == b.end);
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    const auto file =
+        io::SafetensorsFile::from_memory(std::as_bytes(std::span(data, size)), "fuzz");
+    examine(file);
+    examine_rewritten(file);
+  } catch (const Error& error) {
+    require(error.kind() == ErrorKind::Input);
+  }
+  return 0;
+}
