@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/device/select.h"
+
+#include <doctest/doctest.h>
+
+#include <functional>
+
+#include "ubique/base/error.h"
+#include "ubique/device/backend.h"
+#include "ubique/device/profile.h"
+
+using namespace ubique;
+using namespace ubique::device;
+
+namespace {
+
+std::string message_of(const std::function<void()>& action, ErrorKind kind) {
+  try {
+    action();
+  } catch (const Error& error) {
+    CHECK(error.kind() == kind);
+    return error.what();
+  }
+  FAIL("expected an error");
+  return {};
+}
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("device names: aliases, case and indices are understood") {
+  CHECK(parse_request("auto").backend == "auto");
+  CHECK(parse_request("Metal").backend == "mps");
+  CHECK(parse_request("mps").backend == "mps");
+  CHECK(parse_request("cuda").index == -1);
+  CHECK(parse_request("cuda:3").backend == "cuda");
+  CHECK(parse_request("cuda:3").index == 3);
+  CHECK(parse_request("gpu").backend == "gpu");
+  CHECK(parse_request("CPU").backend == "cpu");
+  CHECK(parse_request("sham").backend == "sham");
+}
+
+TEST_CASE("device names: a typo gets a usage error with a suggestion") {
+  const auto message = message_of([] { parse_request("cdua"); }, ErrorKind::Usage);
+  CHECK(contains(message, "got 'cdua'"));
+  CHECK(contains(message, "Did you mean 'cuda'?"));
+}
+
+TEST_CASE("device names: a bad index is a usage error") {
+  for (const char* text : {"cuda:", "cuda:x", "cuda:-1", "cuda:1x", "auto:1", "gpu:0"}) {
+    CAPTURE(text);
+    message_of([&] { parse_request(text); }, ErrorKind::Usage);
+  }
+}
+
+TEST_CASE("selection: the CPU is always there and is last in auto's order") {
+  const auto selection = select(parse_request("cpu"));
+  CHECK(selection.facts.backend == "cpu");
+  CHECK(selection.torch_device.is_cpu());
+  CHECK(selection.facts.budget_bytes > 0);
+  CHECK_FALSE(selection.facts.budget_reason.empty());
+  CHECK(survey().back().backend == "cpu");
+  CHECK(survey().front().backend == "cuda");
+}
+
+TEST_CASE("selection: an index beyond the devices there are is a device error") {
+  const auto message = message_of([] { select(parse_request("cpu:4")); }, ErrorKind::Device);
+  CHECK(contains(message, "index 4 is out of range"));
+}
+
+TEST_CASE("selection: auto never picks a pretend device") {
+  for (const auto& candidate : survey()) CHECK(candidate.backend != "sham");
+  CHECK_FALSE(select(parse_request("auto")).facts.pretend);
+}
+
+TEST_CASE("selection: a missing device is an error with the reason, or the CPU with --fallback") {
+  // On a machine with an Intel GPU build this has nothing to show.
+  if (select(parse_request("auto")).facts.backend == "xpu") return;
+  const auto message = message_of([] { select(parse_request("xpu")); }, ErrorKind::Device);
+  CHECK(contains(message, "xpu is not available"));
+  CHECK(contains(message, "--fallback"));
+  const auto selection = select(parse_request("xpu"), /*fallback=*/true);
+  CHECK(selection.facts.backend == "cpu");
+  CHECK(contains(selection.reason, "fallback"));
+}
+
+TEST_CASE("backends: every folder is registered, and unknown ones are nobody") {
+  for (const char* name : {"cpu", "cuda", "mps", "xpu"}) CHECK(find_backend(name) != nullptr);
+  CHECK(find_backend("abacus") == nullptr);
+}
+
+TEST_CASE("datasheet rates: a detected card gets what its profile knows, and keeps what it knows") {
+  Facts facts;
+  facts.backend = "cuda";
+  facts.name = "NVIDIA H200";
+  facts.memory_gbps = 4321;
+  add_datasheet_rates(facts);
+  CHECK(facts.tflops_half > 500);
+  CHECK(facts.tflops_f32 > 50);
+  CHECK(facts.memory_gbps == 4321);
+  Facts unknown;
+  unknown.backend = "cuda";
+  unknown.name = "NVIDIA H2";  // no profile has just this name
+  add_datasheet_rates(unknown);
+  CHECK(unknown.tflops_half == 0);
+}

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// NVIDIA CUDA, loaded and never linked: LibTorch's CUDA library is opened only where a driver with a
+// card answers, so that one build runs on both kinds of machine. ROCm builds of LibTorch answer as
+// cuda too; they are named and marked untested.
+#include "ubique/device/backend.h"
+
+#include <ATen/Context.h>
+#include <ATen/detail/CUDAHooksInterface.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <fstream>
+
+#include "driver.h"
+#include "ubique/device/host.h"
+
+namespace ubique::backend {
+namespace {
+
+using device::Detection;
+using device::Facts;
+
+std::string chip_name(int capability) {
+  if (capability >= 100) return "blackwell";
+  if (capability >= 90) return "hopper";
+  if (capability == 89) return "ada";
+  if (capability >= 80) return "ampere";
+  if (capability == 75) return "turing";
+  if (capability >= 70) return "volta";
+  return "pascal or older";
+}
+
+std::vector<DType> native_dtypes(int capability) {
+  std::vector<DType> dtypes = {DType::F32, DType::F64, DType::F16};
+  if (capability >= 80) dtypes.push_back(DType::BF16);
+  if (capability >= 89) dtypes.push_back(DType::F8E4M3);
+  return dtypes;
+}
+
+/// Opens LibTorch's CUDA library. Must come before anyone asks LibTorch about CUDA: it remembers the
+/// first answer for good. Empty = loaded.
+std::string load_library(const char* name) {
+  // MPS hooks on a system without Metal belong to a pretend device; autograd aborts beside CUDA.
+  if (at::hasMPS()) return "not looked for: a pretend Metal device is loaded, and both cannot be in one process";
+  if (dlopen(name, RTLD_NOW | RTLD_GLOBAL) != nullptr) return {};
+  return fmt::format("LibTorch's CUDA library does not load: {} (tools/setup --gpu installs it)",
+                     dlerror());
+}
+
+Facts common_facts(int index, int count) {
+  Facts facts;
+  facts.backend = "cuda";
+  facts.kind = device::Kind::Cuda;
+  facts.index = index;
+  facts.count = count;
+  facts.platform = device::host().platform;
+  facts.os_version = device::host().os_version;
+  facts.torch_version = device::torch_version();
+  const auto [free, total] = at::getDeviceAllocator(c10::kCUDA)->getMemoryInfo(
+      static_cast<c10::DeviceIndex>(index));
+  facts.free_bytes = static_cast<std::int64_t>(free);
+  facts.total_bytes = static_cast<std::int64_t>(total);
+  return facts;
+}
+
+Facts card_facts(const cuda::Driver& driver, int index) {
+  const auto& card = driver.cards[static_cast<std::size_t>(index)];
+  auto facts = common_facts(index, static_cast<int>(driver.cards.size()));
+  facts.name = card.name;
+  facts.capability = card.capability;
+  facts.chip = chip_name(card.capability);
+  facts.native_dtypes = native_dtypes(card.capability);
+  facts.cores = card.processors;
+  facts.memory_gbps = card.memory_gbps;
+  facts.driver = fmt::format("CUDA {}.{}", driver.cuda_version / 1000, driver.cuda_version % 1000 / 10);
+  if (!driver.driver_version.empty()) facts.driver += ", driver " + driver.driver_version;
+  return facts;
+}
+
+class CudaBackend final : public device::Backend {
+ public:
+  std::string name() const override { return "cuda"; }
+  device::Kind kind() const override { return device::Kind::Cuda; }
+  int auto_order() const override { return 1; }
+  c10::Device torch_device(int index) const override {
+    return {c10::kCUDA, static_cast<c10::DeviceIndex>(index)};
+  }
+
+  Detection detect() override {
+    try {
+      return is_rocm_build() ? detect_rocm() : detect_nvidia();
+    } catch (const c10::Error& error) {
+      return {{}, fmt::format("CUDA fails while it starts: {}", error.what_without_backtrace())};
+    }
+  }
+
+ private:
+  static bool is_rocm_build() {
+    Dl_info torch{};
+    if (dladdr(reinterpret_cast<const void*>(&at::globalContext), &torch) == 0) return false;
+    const std::string path = torch.dli_fname;
+    const auto library = path.substr(0, path.rfind('/') + 1) + "libtorch_hip.so";
+    return std::ifstream(library).good();
+  }
+
+  static Detection detect_nvidia() {
+    const auto driver = cuda::ask_driver();
+    if (!driver.fault.empty()) return {{}, driver.fault};
+    if (auto fault = load_library("libtorch_cuda.so"); !fault.empty()) return {{}, fault};
+    if (!at::hasCUDA()) return {{}, outdated(driver)};
+    Detection found;
+    for (int index = 0; index < static_cast<int>(driver.cards.size()); ++index) {
+      found.devices.push_back(card_facts(driver, index));
+    }
+    return found;
+  }
+
+  static std::string outdated(const cuda::Driver& driver) {
+    return fmt::format(
+        "LibTorch {} cannot use the NVIDIA driver, which supports CUDA up to {}.{}; a newer driver "
+        "may help", device::torch_version(), driver.cuda_version / 1000,
+        driver.cuda_version % 1000 / 10);
+  }
+
+  static Detection detect_rocm() {
+    if (auto fault = load_library("libtorch_hip.so"); !fault.empty()) return {{}, fault};
+    if (!at::hasCUDA()) return {{}, "this is a ROCm build of LibTorch, and it sees no AMD card"};
+    Detection found;
+    found.reason = "ROCm build of LibTorch: answers as cuda, untested by us";
+    const int count = at::detail::getCUDAHooks().deviceCount();
+    for (int index = 0; index < count; ++index) {
+      auto facts = common_facts(index, count);
+      facts.name = "AMD GPU (ROCm)";
+      facts.chip = "rocm";
+      facts.untested = "ROCm";
+      facts.driver = "ROCm";
+      facts.native_dtypes = {DType::F32, DType::F64, DType::F16};
+      found.devices.push_back(std::move(facts));
+    }
+    return found;
+  }
+};
+
+}  // namespace
+
+void register_cuda() { device::register_backend(std::make_unique<CudaBackend>()); }
+
+}  // namespace ubique::backend

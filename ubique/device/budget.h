@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// How much of a device's memory a plan may use. Pure: it sees facts and nothing else, so that a
+// machine one does not own gets the same answer as one's own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "ubique/device/facts.h"
+
+namespace ubique::device {
+
+struct Budget {
+  std::int64_t bytes = 0;
+  std::string reason;  ///< "79.3 GiB free of 80.0 GiB, 4.0 GiB kept back"
+};
+
+/// What is kept back on a device of this size: 512 MiB or 5 % of it, whichever is more. It covers
+/// the driver's context, fragmentation and whoever else draws on the same memory.
+std::int64_t memory_margin(std::int64_t total_bytes);
+
+/// CUDA and XPU: free (a profile: total) less the margin. Apple: the recommended working set less a
+/// margin, or 80 % of RAM where it is unknown. CPU: available RAM (container limits are already in
+/// total_bytes and free_bytes) less the margin. Never negative.
+Budget memory_budget(const Facts& facts);
+
+}  // namespace ubique::device

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/device/host.h"
+
+#include <sched.h>
+#include <sys/utsname.h>
+#include <torch/headeronly/version.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "ubique/base/text.h"
+
+#ifdef __APPLE__
+#include <sys/sysctl.h>
+#endif
+
+namespace ubique::device {
+namespace {
+
+std::string slurp(const std::filesystem::path& path) {  // kernel files have no size to ask for
+  std::ifstream in(path);
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+std::int64_t number_in(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  std::int64_t value = 0;
+  in >> value;  // "max" leaves 0: no limit
+  return in ? value : 0;
+}
+
+/// Text after "name<separators>:" in /proc/cpuinfo and os-release style files.
+std::string field_of(const std::string& text, const std::string& name, char separator) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const auto at = line.find(separator);
+    if (at == std::string::npos || trim(line.substr(0, at)) != name) continue;
+    std::string value(trim(line.substr(at + 1)));
+    std::erase(value, '"');
+    return value;
+  }
+  return {};
+}
+
+/// From the process's own group up to the root: the tightest limit on the way counts.
+void read_cgroup_v2(const std::filesystem::path& root, std::filesystem::path folder,
+                    ContainerLimits& limits) {
+  while (true) {
+    const auto memory = number_in(folder / "memory.max");
+    if (memory > 0 && (limits.memory_limit == 0 || memory < limits.memory_limit)) {
+      limits.memory_limit = memory;
+      limits.memory_used = number_in(folder / "memory.current");
+    }
+    std::istringstream cpu(slurp(folder / "cpu.max"));
+    double quota = 0, period = 0;
+    if (cpu >> quota >> period && period > 0) {
+      const double cores = quota / period;
+      limits.cores = limits.cores == 0 ? cores : std::min(limits.cores, cores);
+    }
+    if (folder == root || !folder.has_relative_path() || folder == folder.parent_path()) return;
+    folder = folder.parent_path();
+  }
+}
+
+void read_cgroup_v1(const std::filesystem::path& root, ContainerLimits& limits) {
+  const auto memory = number_in(root / "memory/memory.limit_in_bytes");
+  constexpr std::int64_t kUnlimited = std::int64_t{1} << 60;  // the kernel's "none" is near 2^63
+  if (memory > 0 && memory < kUnlimited) {
+    limits.memory_limit = memory;
+    limits.memory_used = number_in(root / "memory/memory.usage_in_bytes");
+  }
+  const auto quota = number_in(root / "cpu/cpu.cfs_quota_us");
+  const auto period = number_in(root / "cpu/cpu.cfs_period_us");
+  if (quota > 0 && period > 0) limits.cores = static_cast<double>(quota) / static_cast<double>(period);
+}
+
+#ifdef __APPLE__
+
+std::string sysctl_text(const char* name) {
+  char buffer[256] = {};
+  std::size_t size = sizeof buffer - 1;
+  return sysctlbyname(name, buffer, &size, nullptr, 0) == 0 ? std::string(buffer) : std::string();
+}
+
+std::int64_t sysctl_number(const char* name) {
+  std::int64_t value = 0;
+  std::size_t size = sizeof value;
+  return sysctlbyname(name, &value, &size, nullptr, 0) == 0 ? value : 0;
+}
+
+void describe_system(Host& host) {
+  host.os_version = "macOS " + sysctl_text("kern.osproductversion");
+  host.cpu_name = sysctl_text("machdep.cpu.brand_string");
+  host.memory_total = sysctl_number("hw.memsize");
+  host.memory_available = host.memory_total;
+  if (host.architecture == "arm64") host.instruction_sets = {"neon"};
+}
+
+#else
+
+void describe_system(Host& host) {
+  host.os_version = field_of(slurp("/etc/os-release"), "PRETTY_NAME", '=');
+  const auto cpu = slurp("/proc/cpuinfo");
+  host.cpu_name = field_of(cpu, "model name", ':');
+  if (host.cpu_name.empty()) host.cpu_name = host.architecture + " CPU";
+  const auto flags = split(field_of(cpu, host.architecture == "arm64" ? "Features" : "flags", ':'), ' ');
+  const auto has = [&](const char* flag) {
+    return std::find(flags.begin(), flags.end(), flag) != flags.end();
+  };
+  // What the kernel calls it, what we call it.
+  constexpr const char* kSets[][2] = {
+      {"avx2", "avx2"},         {"avx512f", "avx512"},           {"avx512_bf16", "avx512_bf16"},
+      {"amx_bf16", "amx"},      {"avx512_fp16", "avx512_fp16"},  {"asimd", "neon"},
+      {"bf16", "arm_bf16"},     {"sve", "sve"},                  {"fphp", "arm_fp16"},
+  };
+  for (const auto& set : kSets) {
+    if (has(set[0])) host.instruction_sets.emplace_back(set[1]);
+  }
+  const auto memory = slurp("/proc/meminfo");
+  host.memory_total = meminfo_field(memory, "MemTotal").value_or(0);
+  host.memory_available = meminfo_field(memory, "MemAvailable").value_or(host.memory_total);
+}
+
+#endif
+
+/// This process's path under the cgroup v2 mount: the "0::" line.
+std::string own_cgroup() {
+  std::istringstream lines(slurp("/proc/self/cgroup"));
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("0::/")) return line.substr(4);
+  }
+  return {};
+}
+
+void count_cores(Host& host, double container_cores) {
+  host.cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+#ifdef __linux__
+  cpu_set_t allowed;
+  if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) < host.cores) {
+    host.cores = CPU_COUNT(&allowed);
+    host.cores_reason = "CPU affinity";
+  }
+#endif
+  const int quota = static_cast<int>(std::ceil(container_cores));
+  if (quota > 0 && quota < host.cores) {
+    host.cores = quota;
+    host.cores_reason = "cgroup CPU quota";
+  }
+}
+
+Host look_at_host() {
+  Host host;
+  utsname names{};
+  uname(&names);
+  host.platform = names.sysname;
+  const std::string machine = names.machine;
+  host.architecture = machine == "x86_64"                          ? "x86-64"
+                      : machine == "aarch64" || machine == "arm64" ? "arm64"
+                                                                   : machine;
+  describe_system(host);
+  const auto limits = read_container_limits("/sys/fs/cgroup", own_cgroup());
+  if (limits.memory_limit > 0 && limits.memory_limit < host.memory_total) {
+    host.container_limit = limits.memory_limit;
+    host.container_used = limits.memory_used;
+  }
+  count_cores(host, limits.cores);
+  return host;
+}
+
+}  // namespace
+
+const Host& host() {
+  static const Host kHost = look_at_host();
+  return kHost;
+}
+
+std::string torch_version() { return TORCH_VERSION; }
+
+ContainerLimits read_container_limits(const std::filesystem::path& root, const std::string& group) {
+  ContainerLimits limits;
+  std::error_code ignored;
+  const bool version_2 = std::filesystem::exists(root / "cgroup.controllers", ignored);
+  if (version_2) {
+    const auto folder = group.empty() ? root : root / group;
+    read_cgroup_v2(root, std::filesystem::exists(folder, ignored) ? folder : root, limits);
+  } else {
+    read_cgroup_v1(root, limits);
+  }
+  return limits;
+}
+
+std::optional<std::int64_t> meminfo_field(const std::string& text, const std::string& field) {
+  std::istringstream value(field_of(text, field, ':'));
+  std::int64_t kibibytes = 0;
+  if (!(value >> kibibytes)) return std::nullopt;
+  return kibibytes * 1024;
+}
+
+}  // namespace ubique::device

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a running program asks of a device, the same for all: wait, clear caches, seed, count memory,
+// recognise "out of memory". Goes through at::accelerator; CPU figures are the process's own.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+#include <exception>
+
+namespace ubique::device {
+
+void synchronize(c10::Device device);
+void empty_cache(c10::Device device);
+/// Seeds the torch generators of the CPU and of this device (our own randomness is base/random.h).
+void manual_seed(c10::Device device, std::uint64_t seed);
+
+struct MemoryUse {
+  std::int64_t current_bytes = 0;
+  std::int64_t peak_bytes = 0;      ///< since the last reset_peak
+  std::int64_t reserved_bytes = 0;  ///< held by the allocator, free or not
+};
+MemoryUse memory_use(c10::Device device);
+void reset_peak(c10::Device device);
+
+/// Is this exception some device's way of saying that memory ran out (CUDA, cuDNN, MPS, CPU)?
+bool is_out_of_memory(const std::exception& error);
+
+}  // namespace ubique::device
