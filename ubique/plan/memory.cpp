@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/plan/memory.h"
+
+#include <algorithm>
+
+namespace ubique::plan {
+namespace {
+
+using device::Kind;
+
+constexpr double kF32 = 4;
+
+/// Sums are made in double and end here: a file may claim numbers whose product has no int64.
+std::int64_t to_bytes(double bytes) {
+  constexpr double kMost = 9.2e18;
+  return static_cast<std::int64_t>(std::min(bytes, kMost));
+}
+
+double bytes_of(DType dtype) { return static_cast<double>(size_of(dtype)); }
+
+/// Scratch space of the vendors' matrix and convolution kernels that no model can do without.
+double kernel_scratch(Kind kind) {
+  constexpr double kMiB = 1 << 20;
+  switch (kind) {
+    case Kind::Cuda:
+    case Kind::Xpu:
+      return 256 * kMiB;
+    case Kind::Mps:
+      return 128 * kMiB;
+    case Kind::Cpu:
+      break;
+  }
+  return 64 * kMiB;
+}
+
+double weight_bytes(const Needs& needs, const MemoryChoice& choice) {
+  double bytes = 0;
+  for (const auto& group : needs.parameters) {
+    const auto count = static_cast<double>(group.count);
+    if (group.bytes > 0) {
+      bytes += count * group.bytes;
+    } else if (choice.mode == Mode::Train && group.trainable) {
+      // f32 (or f64) master weights, and autocast's copies of them in the compute dtype.
+      bytes += count * std::max(kF32, bytes_of(choice.dtype));
+      if (is_half(choice.dtype)) bytes += count * bytes_of(choice.dtype);
+    } else {
+      bytes += count * bytes_of(choice.dtype);
+    }
+  }
+  return bytes;
+}
+
+/// Elements of the score matrices of one layer, for the widest attention.
+double score_elements(const Needs& needs, bool all_layers) {
+  double sum = 0, widest = 0;
+  for (const auto& attention : needs.attention) {
+    const double one = static_cast<double>(attention.heads) *
+                       static_cast<double>(attention.queries) * static_cast<double>(attention.keys);
+    sum += one * static_cast<double>(attention.layers);
+    widest = std::max(widest, one);
+  }
+  return all_layers ? sum : widest;
+}
+
+double saved_bytes(const Needs& needs, const MemoryChoice& choice) {
+  const auto& activations = needs.activations;
+  const double kept = choice.checkpointing ? needs.checkpointing.kept : 1;
+  double half = static_cast<double>(activations.saved) * kept;
+  if (writes_scores(choice.kind, choice.attention)) {
+    half += std::max(score_elements(needs, true) * kept, score_elements(needs, false));
+  }
+  const double full =
+      static_cast<double>(activations.saved_f32) * kept + static_cast<double>(activations.loss);
+  return half * bytes_of(choice.dtype) + full * kF32;
+}
+
+double transient_bytes(const Needs& needs, const MemoryChoice& choice) {
+  double elements = static_cast<double>(needs.activations.transient);
+  if (writes_scores(choice.kind, choice.attention)) elements += score_elements(needs, false);
+  return elements * bytes_of(choice.dtype);
+}
+
+double input_bytes(const Needs& needs) {
+  double bytes = 0;
+  for (const auto& input : needs.inputs) {
+    double elements = 1;
+    for (const auto extent : input.shape) elements *= static_cast<double>(extent);
+    bytes += elements * bytes_of(input.dtype);
+  }
+  return bytes;
+}
+
+/// One T x T mask shared by all heads and samples.
+double mask_bytes(const Needs& needs, const MemoryChoice& choice) {
+  if (choice.attention != Attention::ExplicitMask) return 0;
+  double widest = 0;
+  for (const auto& attention : needs.attention) {
+    widest = std::max(widest,
+                      static_cast<double>(attention.queries) * static_cast<double>(attention.keys));
+  }
+  return widest * bytes_of(choice.dtype);
+}
+
+}  // namespace
+
+bool is_half(DType dtype) { return size_of(dtype) < 4; }
+
+bool writes_scores(Kind kind, Attention attention) {
+  if (attention == Attention::None) return false;
+  // Metal's fused kernel stores them too, and with gradients torch takes the composite path there.
+  return attention == Attention::Math || kind == Kind::Mps;
+}
+
+MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::int64_t budget) {
+  const bool train = choice.mode == Mode::Train;
+  const auto batch = static_cast<double>(choice.batch);
+  const auto trainable = train ? static_cast<double>(needs.trainable_count()) : 0;
+  const double master = std::max(kF32, bytes_of(choice.dtype));
+  const double run_bytes = static_cast<double>(needs.activations.run) * bytes_of(choice.dtype);
+  constexpr double kBatchesInFlight = 2;  // the one being computed and the one being copied
+
+  MemoryParts parts;
+  parts.weights = to_bytes(weight_bytes(needs, choice));
+  parts.gradients = to_bytes(trainable * master);
+  parts.optimizer = to_bytes(trainable * master * (needs.optimizer_states + needs.weight_averages));
+  parts.activations = to_bytes(batch * (train ? saved_bytes(needs, choice) : run_bytes));
+  const double per_sample =
+      kBatchesInFlight * input_bytes(needs) + (train ? transient_bytes(needs, choice) : 0);
+  double run_scores = 0;
+  if (!train && writes_scores(choice.kind, choice.attention)) {
+    run_scores = batch * score_elements(needs, false) * bytes_of(choice.dtype);
+  }
+  parts.workspace = to_bytes(batch * per_sample + run_scores + mask_bytes(needs, choice) +
+                             kernel_scratch(choice.kind));
+  const double required =
+      static_cast<double>(parts.weights) + static_cast<double>(parts.gradients) +
+      static_cast<double>(parts.optimizer) + static_cast<double>(parts.activations) +
+      static_cast<double>(parts.workspace);
+  parts.total = to_bytes(required);
+  parts.budget = budget;
+  parts.fits = parts.total <= budget;
+  if (parts.fits && train && choice.kind == Kind::Cuda) {
+    const auto extra = std::min(needs.workspace_cuda, budget - parts.total);
+    parts.workspace += extra;
+    parts.total += extra;
+  }
+  return parts;
+}
+
+}  // namespace ubique::plan

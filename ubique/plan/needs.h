@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a model needs of a machine, as plain data: stated by a family for its configuration, or read
+// from a YAML file by people with a model of their own. Counts are exact where arithmetic gives
+// them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ubique/base/config.h"
+#include "ubique/base/dtype.h"
+#include "ubique/probe/case.h"
+
+namespace ubique::plan {
+
+enum class Mode { Train, Run };
+
+std::string_view to_string(Mode mode);  ///< "train", "run"
+
+/// Parameters that share a fate. LoRA has two: a frozen base and trainable adapters.
+struct ParameterGroup {
+  std::string name;
+  std::int64_t count = 0;
+  bool trainable = true;
+  double bytes = 0;  ///< stored bytes each (0.5 for 4 bits); 0 = the plan's dtype decides
+};
+
+/// Numbers of elements that one sample takes.
+struct ActivationNeed {
+  std::int64_t saved = 0;      ///< kept for the backward pass, in the compute dtype
+  std::int64_t saved_f32 = 0;  ///< the same, in f32 whatever the dtype (norms, indices)
+  std::int64_t loss = 0;       ///< f32 values around the loss, which checkpointing never drops
+  std::int64_t transient = 0;  ///< alive beside the saved ones at backward's worst moment
+  std::int64_t run = 0;        ///< alive at the worst moment of inference
+  std::int64_t largest = 0;    ///< of the largest single tensor
+};
+
+struct InputNeed {
+  std::string name;
+  std::vector<std::int64_t> shape;  ///< of one sample
+  DType dtype = DType::F32;
+};
+
+struct ConvNeed {
+  int dims = 2;  ///< 1, 2 or 3
+  std::int64_t in = 1, out = 1, kernel = 3, dilation = 1;
+  std::int64_t length = 0;  ///< longest spatial extent; 0 = not stated
+};
+
+struct AttentionNeed {
+  std::int64_t layers = 1;
+  std::int64_t heads = 1;
+  std::int64_t kv_heads = 1;  ///< fewer than heads: grouped queries
+  std::int64_t head_dim = 64;
+  std::int64_t queries = 1, keys = 1;  ///< sequence lengths of one sample
+  std::int64_t window = 0;             ///< sliding window; 0 = none
+  bool causal = false;
+  bool mask = false;     ///< an own additive or padding mask
+  bool dropout = false;  ///< of the probabilities
+};
+
+struct CheckpointingNeed {
+  bool supported = false;
+  double kept = 1;   ///< share of the saved activations that is alive at the worst moment
+  double extra = 0;  ///< extra work as a share of a training step, for the reason
+};
+
+struct Needs {
+  std::string name;    ///< "meshnet-26"
+  std::string family;  ///< "meshnet"; empty for people's own models
+  std::vector<ParameterGroup> parameters;
+  ActivationNeed activations;
+  double flops_run = 0;    ///< of one sample, forward
+  double flops_train = 0;  ///< of one sample in a training step; 0 = three times flops_run
+  std::vector<InputNeed> inputs;
+  std::vector<ConvNeed> convs;
+  std::vector<AttentionNeed> attention;
+  std::vector<std::string> ops;     ///< other probed ops it leans on: "matmul", "batch_norm3d"
+  std::vector<probe::Case> probes;  ///< cases beyond those that convs and attention imply
+  bool tolerates_f16 = false;
+  bool tolerates_bf16 = false;
+  bool dropout = false;
+  bool fixed_shapes = true;
+  bool graph_capturable = false;
+  std::string optimizer = "adamw";
+  double optimizer_states = 2;       ///< f32 values per trainable parameter
+  int weight_averages = 0;           ///< further f32 copies (EMA)
+  std::int64_t effective_batch = 1;  ///< samples per optimizer step that the recipe recommends
+  std::int64_t run_batch = 1;        ///< samples at once in inference, at most
+  std::int64_t busy_batch = 1;       ///< fewest samples that keep an accelerator busy
+  std::int64_t max_batch = 0;        ///< most samples at once; 0 = no limit
+  CheckpointingNeed checkpointing;
+  std::int64_t workspace_cuda = 0;  ///< what vendor kernels take beyond that when there is room
+
+  std::int64_t parameter_count() const;
+  std::int64_t trainable_count() const;
+  bool can_train() const { return activations.saved > 0; }
+  bool uses_op(std::string_view op) const;
+  bool has_conv(int dims) const;
+};
+
+/// Usage error for a value that cannot be, naming the key.
+void check_needs(const Needs& needs);
+Needs read_needs(const Config& config);
+/// A whole file: read, checked, unknown keys refused.
+Needs read_needs_file(const std::string& path);
+
+/// The cases to probe for this model: its convolutions and attention with their channels, dilations
+/// and head sizes, extents scaled down, and those it lists itself.
+std::vector<probe::Case> probe_cases(const Needs& needs);
+
+/// Names that `optimizer:` takes.
+std::vector<std::string> optimizer_names();
+
+}  // namespace ubique::plan

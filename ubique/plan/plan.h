@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a model is to run on a device: every choice with its value, its reason and what was rejected.
+// make_plan is a pure function: no clock, no environment, no files, no tensors. So the same code
+// plans for this machine and for one that nobody here owns.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ubique/base/error.h"
+#include "ubique/device/facts.h"
+#include "ubique/plan/memory.h"
+#include "ubique/plan/needs.h"
+#include "ubique/plan/wishes.h"
+#include "ubique/probe/verdict.h"
+
+namespace ubique::plan {
+
+struct Rejected {
+  std::string option;  ///< "f16"
+  std::string why;
+};
+
+template <typename T>
+struct Choice {
+  T value{};
+  std::string reason;
+  std::vector<Rejected> rejected;
+};
+
+/// A fault of the device (or of its libraries) that the engine must step around.
+struct Workaround {
+  std::string id;  ///< "contiguous_inputs": what the engine looks for
+  std::string why;
+};
+
+struct Plan {
+  std::string machine;  ///< how reports name the device
+  std::string profile;  ///< id, or empty for a device that is here
+  std::string needs;    ///< name of the model
+  Mode mode = Mode::Train;
+
+  Choice<std::string> device;  ///< "cuda:0", "mps", "cpu"
+  Choice<DType> dtype;         ///< what the heavy ops compute in
+  Choice<bool> autocast;
+  Choice<bool> grad_scaler;
+  Choice<probe::Layout> memory_format;
+  Choice<Attention> attention;
+  Choice<std::int64_t> micro_batch;  ///< samples at once on one device
+  Choice<std::int64_t> accumulation;
+  Choice<std::int64_t>
+      effective_batch;         ///< micro_batch * accumulation * processes, the same everywhere
+  Choice<bool> checkpointing;  ///< of activations in the backward pass
+  Choice<bool> fused_kernels;
+  Choice<bool> graph_capture;
+  Choice<bool> pinned_memory;
+  Choice<bool> non_blocking;  ///< copies that overlap with work
+  Choice<int> prefetch_threads;
+  Choice<int> compute_threads;  ///< of the CPU; 0 where the CPU does not compute
+  Choice<bool> tf32;
+  Choice<bool> deterministic;
+  Choice<bool> autotune;            ///< the convolution library times its algorithms
+  Choice<bool> clear_cache;         ///< of the device's allocator, between phases
+  Choice<std::string> distributed;  ///< "none", "nccl", "gloo"
+  std::vector<Workaround> workarounds;
+
+  MemoryParts memory;
+  std::string budget_reason;
+  double floor_ms =
+      0;  ///< of one update (train) or batch (run) at the datasheet's peak; 0 = unknown
+};
+
+/// The Device error of a model that is too large, with the two numbers for a table's cell.
+class DoesNotFit : public Error {
+ public:
+  DoesNotFit(const std::string& message, std::int64_t needed, std::int64_t budget)
+      : Error(ErrorKind::Device, message), needed_(needed), budget_(budget) {}
+  std::int64_t needed() const { return needed_; }
+  std::int64_t budget() const { return budget_; }
+
+ private:
+  std::int64_t needed_, budget_;
+};
+
+/// Facts, verdicts (the report may be empty: then defaults, which say so), needs and wishes in; a
+/// plan out. Device error for a wish that the device cannot fulfil, DoesNotFit if it is too small,
+/// Usage error for wishes that contradict each other.
+Plan make_plan(const device::Facts& facts, const probe::Report& report, const Needs& needs,
+               const Wishes& wishes);
+
+}  // namespace ubique::plan

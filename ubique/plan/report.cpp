@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/plan/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ubique/base/table.h"
+#include "ubique/base/text.h"
+
+namespace ubique::plan {
+namespace {
+
+std::string value_of(bool value) { return value ? "on" : "off"; }
+std::string value_of(int value) { return std::to_string(value); }
+std::string value_of(std::int64_t value) { return std::to_string(value); }
+std::string value_of(const std::string& value) { return value; }
+std::string value_of(DType value) { return std::string(to_string(value)); }
+std::string value_of(probe::Layout value) { return std::string(to_string(value)); }
+std::string value_of(Attention value) { return std::string(to_string(value)); }
+
+template <typename T>
+Json json_of(const T& value) {
+  if constexpr (std::is_enum_v<T>) {
+    return value_of(value);
+  } else {
+    return value;
+  }
+}
+
+template <typename T>
+Field field_of(const char* key, const Choice<T>& choice) {
+  return {key, value_of(choice.value), json_of(choice.value), choice.reason, choice.rejected};
+}
+
+Json rejected_json(const std::vector<Rejected>& rejected) {
+  Json list = Json::array();
+  for (const auto& item : rejected) list.push_back({{"option", item.option}, {"why", item.why}});
+  return list;
+}
+
+struct MemoryRow {
+  const char* key;
+  std::int64_t bytes;
+};
+
+std::vector<MemoryRow> memory_rows(const MemoryParts& memory) {
+  return {{"weights", memory.weights},     {"gradients", memory.gradients},
+          {"optimizer", memory.optimizer}, {"activations", memory.activations},
+          {"workspace", memory.workspace}, {"total", memory.total},
+          {"budget", memory.budget}};
+}
+
+std::string floor_text(double ms) {
+  if (ms <= 0) return "unknown";
+  return ms < 1000 ? fmt::format("{:.3g} ms", ms) : fmt::format("{:.3g} s", ms / 1000);
+}
+
+std::string workaround_text(const Plan& plan) {
+  std::vector<std::string> ids;
+  for (const auto& item : plan.workarounds) ids.push_back(item.id);
+  return ids.empty() ? "none" : join(ids, "\n");
+}
+
+/// Labels and values of everything a table shows about one plan.
+std::vector<std::pair<std::string, std::string>> table_cells(const Plan& plan) {
+  std::vector<std::pair<std::string, std::string>> cells;
+  for (const auto& field : fields(plan)) cells.emplace_back(field.key, field.text);
+  cells.emplace_back("workarounds", workaround_text(plan));
+  for (const auto& row : memory_rows(plan.memory)) {
+    cells.emplace_back(std::string("memory.") + row.key, human_bytes(row.bytes));
+  }
+  cells.emplace_back("compute_floor", floor_text(plan.floor_ms));
+  return cells;
+}
+
+}  // namespace
+
+std::vector<Field> fields(const Plan& plan) {
+  return {
+      field_of("device", plan.device),
+      field_of("dtype", plan.dtype),
+      field_of("autocast", plan.autocast),
+      field_of("grad_scaler", plan.grad_scaler),
+      field_of("memory_format", plan.memory_format),
+      field_of("attention", plan.attention),
+      field_of("micro_batch", plan.micro_batch),
+      field_of("accumulation", plan.accumulation),
+      field_of("effective_batch", plan.effective_batch),
+      field_of("checkpointing", plan.checkpointing),
+      field_of("fused_kernels", plan.fused_kernels),
+      field_of("graph_capture", plan.graph_capture),
+      field_of("pinned_memory", plan.pinned_memory),
+      field_of("non_blocking", plan.non_blocking),
+      field_of("prefetch_threads", plan.prefetch_threads),
+      field_of("compute_threads", plan.compute_threads),
+      field_of("tf32", plan.tf32),
+      field_of("deterministic", plan.deterministic),
+      field_of("autotune", plan.autotune),
+      field_of("clear_cache", plan.clear_cache),
+      field_of("distributed", plan.distributed),
+  };
+}
+
+Attempt attempt_plan(const device::Facts& facts, const probe::Report& report, const Needs& needs,
+                     const Wishes& wishes) {
+  Attempt attempt;
+  attempt.machine = facts.profile.empty() ? facts.label() : facts.profile;
+  try {
+    attempt.plan = make_plan(facts, report, needs, wishes);
+  } catch (const DoesNotFit& error) {
+    attempt.short_reason = fmt::format("does not fit: needs {}, has {}",
+                                       human_bytes(error.needed()), human_bytes(error.budget()));
+    attempt.error = error.what();
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Device) throw;
+    attempt.error = error.what();
+    const auto end = attempt.error.find(']');  // without the place in brackets
+    const auto body = end == std::string::npos ? attempt.error : attempt.error.substr(end + 1);
+    attempt.short_reason = fmt::format("not possible: {}", trim(body));
+  }
+  return attempt;
+}
+
+Json to_json(const Plan& plan) {
+  Json json;
+  json["machine"] = plan.machine;
+  json["profile"] = plan.profile;
+  json["needs"] = plan.needs;
+  json["mode"] = to_string(plan.mode);
+  for (const auto& field : fields(plan)) {
+    json["choices"][field.key] = {{"value", field.value},
+                                  {"reason", field.reason},
+                                  {"rejected", rejected_json(field.rejected)}};
+  }
+  json["workarounds"] = Json::array();
+  for (const auto& item : plan.workarounds) {
+    json["workarounds"].push_back({{"id", item.id}, {"why", item.why}});
+  }
+  for (const auto& row : memory_rows(plan.memory)) json["memory"][row.key] = row.bytes;
+  json["memory"]["fits"] = plan.memory.fits;
+  json["memory"]["budget_reason"] = plan.budget_reason;
+  json["compute_floor_ms"] = plan.floor_ms > 0 ? Json(plan.floor_ms) : Json();
+  return json;
+}
+
+Json to_json(const Attempt& attempt) {
+  Json json;
+  json["machine"] = attempt.machine;
+  json["possible"] = attempt.plan.has_value();
+  json["error"] = attempt.plan ? Json() : Json(attempt.error);
+  json["plan"] = attempt.plan ? to_json(*attempt.plan) : Json();
+  return json;
+}
+
+std::string side_by_side(const std::vector<Attempt>& attempts) {
+  std::vector<std::string> header = {""};
+  std::vector<std::vector<std::pair<std::string, std::string>>> columns;
+  std::size_t rows = 0;
+  for (const auto& attempt : attempts) {
+    header.push_back(attempt.machine);
+    columns.push_back(attempt.plan ? table_cells(*attempt.plan)
+                                   : std::vector<std::pair<std::string, std::string>>{
+                                         {"", attempt.short_reason}});
+    rows = std::max(rows, columns.back().size());
+  }
+  Table table(header);
+  for (std::size_t column = 1; column <= attempts.size(); ++column) table.limit_width(column, 28);
+  for (std::size_t row = 0; row < rows; ++row) {
+    std::vector<std::string> cells = {""};
+    for (const auto& column : columns) {
+      cells.push_back(row < column.size() ? column[row].second : "");
+      if (row < column.size() && cells[0].empty()) cells[0] = column[row].first;
+    }
+    table.add_row(std::move(cells));
+  }
+  return table.to_text();
+}
+
+std::string one_row_each(const std::vector<Attempt>& attempts) {
+  Table table({"machine", "dtype", "layout", "attention", "batch", "checkpointing", "memory",
+               "budget", "floor"});
+  std::string impossible;
+  for (const auto& attempt : attempts) {
+    if (!attempt.plan) {
+      impossible += fmt::format("{}: {}\n", attempt.machine, attempt.short_reason);
+      continue;
+    }
+    const auto& plan = *attempt.plan;
+    table.add_row({attempt.machine, value_of(plan.dtype.value), value_of(plan.memory_format.value),
+                   value_of(plan.attention.value),
+                   fmt::format("{} x {}", plan.micro_batch.value, plan.accumulation.value),
+                   value_of(plan.checkpointing.value), human_bytes(plan.memory.total),
+                   human_bytes(plan.memory.budget), floor_text(plan.floor_ms)});
+  }
+  return (table.empty() ? "" : table.to_text()) +
+         (impossible.empty() || table.empty() ? "" : "\n") + impossible;
+}
+
+std::string explain(const Plan& plan) {
+  std::string text =
+      fmt::format("{} ({}) on {}\n\n", plan.needs, to_string(plan.mode), plan.machine);
+  Table table({"choice", "value", "why, and what was rejected"});
+  table.limit_width(2, 76);
+  for (const auto& field : fields(plan)) {
+    std::string why = field.reason;
+    for (const auto& item : field.rejected) why += fmt::format("\n- {}: {}", item.option, item.why);
+    table.add_row({field.key, field.text, why});
+  }
+  for (const auto& item : plan.workarounds) table.add_row({"workaround", item.id, item.why});
+  for (const auto& row : memory_rows(plan.memory)) {
+    const bool budget = std::string_view(row.key) == "budget";
+    table.add_row({std::string("memory.") + row.key, human_bytes(row.bytes),
+                   budget ? plan.budget_reason : "predicted"});
+  }
+  table.add_row({"compute_floor", floor_text(plan.floor_ms),
+                 plan.floor_ms > 0 ? "arithmetic of one update at the datasheet's peak rate"
+                                   : "no peak rate known for this dtype"});
+  return text + table.to_text();
+}
+
+}  // namespace ubique::plan
