@@ -159,7 +159,7 @@ inline void check_rows(const std::vector<Row>& rows) {
     CAPTURE(row.expected);
     const auto plan = make_plan(row.machine.facts, row.report, row.needs, wishes_from(row.wishes));
     const auto all = fields(plan);
-    const auto& field = field_named(all, row.expected.substr(0, row.expected.find('=')));
+    const auto field = field_named(all, row.expected.substr(0, row.expected.find('=')));
     CHECK(field.key + "=" + field.text == row.expected);
     const auto reason = whole_reason(field);
     CAPTURE(reason);

@@ -7,6 +7,7 @@
 #include <ATen/Context.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <dlfcn.h>
 #include <fmt/format.h>
 
@@ -41,8 +42,9 @@ std::vector<DType> native_dtypes(int capability) {
 /// Opens LibTorch's CUDA library. Must come before anyone asks LibTorch about CUDA: it remembers the
 /// first answer for good. Empty = loaded.
 std::string load_library(const char* name) {
-  // MPS hooks on a system without Metal belong to a pretend device; autograd aborts beside CUDA.
-  if (at::hasMPS()) return "not looked for: a pretend Metal device is loaded, and both cannot be in one process";
+  // An MPS device on a system without Metal is a pretend one; autograd aborts when both are there.
+  // (at::hasMPS() would remember a "no" for good.)
+  if (c10::impl::hasDeviceGuardImpl(c10::kMPS)) return "not looked for: a pretend Metal device is loaded, and both cannot be in one process";
   if (dlopen(name, RTLD_NOW | RTLD_GLOBAL) != nullptr) return {};
   return fmt::format("LibTorch's CUDA library does not load: {} (tools/setup --gpu installs it)",
                      dlerror());

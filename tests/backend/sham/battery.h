@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computations that run on any device from the same inputs and bring their results home: what
+// models are made of, with gradients, and the corners that the mutations touch.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace ubique::test {
+
+struct Computation {
+  std::string name;
+  std::function<std::vector<at::Tensor>(c10::Device)> run;  ///< results on the CPU
+};
+
+const std::vector<Computation>& battery();
+
+/// Names of those whose results on the two devices differ by more than rounding.
+std::vector<std::string> disagreements(c10::Device device);
+
+}  // namespace ubique::test
