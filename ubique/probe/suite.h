@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// The suite: which probes there are, and running them. It neither caches (cache.h) nor judges what
+// to do about a failure (advice.h).
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "ubique/device/facts.h"
+#include "ubique/probe/case.h"
+#include "ubique/probe/probe.h"
+#include "ubique/probe/verdict.h"
+
+namespace ubique::probe {
+
+/// Raised when a probe or a tolerance changes in a way that makes old verdicts worthless.
+inline constexpr int kProbeVersion = 1;
+
+struct RunOptions {
+  /// Before each probe, and once at the end with an empty id.
+  std::function<void(const std::string& id, std::size_t done, std::size_t total)> progress;
+  double budget_seconds = 0;         ///< probes not begun by then are skipped; 0 = no limit
+  bool timing = true;                ///< false: timed probes only compare numbers
+  std::uint64_t seed = 2011;         ///< with a probe's id it fixes the probe's inputs
+  std::set<std::string> crashed;     ///< ids that took the process down before: failed, not run
+  std::filesystem::path crash_note;  ///< where a crash is noted (crash_note.h); empty = nowhere
+};
+
+/// The built-in probes and those of the extra cases, each id once, always in the same order.
+std::vector<Probe> all_probes(const std::vector<Case>& extra = {});
+
+/// Runs probes one after another in strict numerics. Exceptions become verdicts: a dtype or op that
+/// the device refuses is Refused, memory that runs out Skipped, anything else Fail.
+Report run_selected(const device::Facts& facts, c10::Device device,
+                    const std::vector<Probe>& probes, const RunOptions& options = {});
+
+/// All of all_probes(extra).
+Report run_probes(const device::Facts& facts, c10::Device device,
+                  const std::vector<Case>& extra = {}, const RunOptions& options = {});
+
+/// Skipped for want of time or memory, which another run may have.
+bool worth_retrying(const Verdict& verdict);
+
+/// A report without verdicts, filled in with what it will be valid for.
+Report empty_report(const device::Facts& facts);
+
+}  // namespace ubique::probe
