@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// One verb of the command line: one file each, all in the table of verbs.cpp. Help, completions and
+// the man page are made from the same table.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ubique/base/error.h"
+#include "ubique/base/json.h"
+
+namespace ubique::cli {
+
+struct Example {
+  std::string command;  ///< "ubique info --json"
+  std::string what;     ///< "the same for programs"
+};
+
+struct Verb {
+  std::string name;
+  std::string summary;      ///< one line, lower case, no full stop
+  std::string description;  ///< a paragraph for --help and the man page; may be empty
+  std::vector<Example> examples;
+  /// Adds the verb's options to its sub-command and returns what runs it.
+  std::function<std::function<ExitCode()>(CLI::App&)> setup;
+};
+
+/// Flags that mean the same on every verb; kept alive by whoever captured the pointer.
+struct CommonFlags {
+  bool json = false, quiet = false, verbose = false;
+  std::string device = "auto";
+  bool fallback = false;
+};
+
+/// Adds --json, --quiet and --verbose, and with_device adds --device and --fallback.
+std::shared_ptr<CommonFlags> add_common_flags(CLI::App& app, bool with_device);
+
+void print_out(const std::string& text);  ///< data, to stdout
+void print_json(const Json& document);    ///< indented, to stdout
+
+// The verbs, in the order of help.
+Verb info_verb();
+Verb doctor_verb();
+Verb plan_verb();
+Verb inspect_verb();
+Verb completions_verb();
+Verb man_verb();
+const std::vector<Verb>& verbs();
+
+}  // namespace ubique::cli
