@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Uses an installed Ubique from another project: asks what this machine is, writes a tensor file and
-// reads it back.
+// Uses an installed Ubique from another project: asks what this machine is, writes a tensor file
+// and reads it back.
 #include <ubique/base/text.h>
 #include <ubique/device/host.h>
 #include <ubique/io/safetensors.h>
@@ -28,7 +28,7 @@ int main() {
   file.read(*weight, std::as_writable_bytes(std::span(read)));
   std::filesystem::remove(path);
   const bool same = std::equal(values.begin(), values.end(), read.begin());
-  std::printf("wrote and read a tensor of %zu bytes: %s\n", static_cast<std::size_t>(weight->size()),
-              same ? "the same" : "DIFFERENT");
+  std::printf("wrote and read a tensor of %zu bytes: %s\n",
+              static_cast<std::size_t>(weight->size()), same ? "the same" : "DIFFERENT");
   return same ? 0 : 1;
 }

@@ -30,7 +30,9 @@ TEST_CASE("start-up: the user's own choice about the fallback is kept") {
   CHECK(restart_environment("Darwin", fake({{"PYTORCH_ENABLE_MPS_FALLBACK", "0"}})).empty());
 }
 
-TEST_CASE("start-up: Linux never starts again") { CHECK(restart_environment("Linux", fake({})).empty()); }
+TEST_CASE("start-up: Linux never starts again") {
+  CHECK(restart_environment("Linux", fake({})).empty());
+}
 
 TEST_CASE("start-up: starting again runs this very program with the variables set") {
   if (std::getenv("UBIQUE_RESTART_TEST") != nullptr) _exit(42);  // we are the restarted one

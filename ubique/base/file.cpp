@@ -186,7 +186,8 @@ MappedFile::MappedFile(const fs::path& path) : path_(path) {
   struct stat info {};
   if (::fstat(file.number(), &info) != 0) fail_file("read", path, errno);
   check(S_ISREG(info.st_mode), ErrorKind::Input,
-        "[base.file] cannot map {}; it is a folder, a pipe or a device, expected a file.", path.string());
+        "[base.file] cannot map {}; it is a folder, a pipe or a device, expected a file.",
+        path.string());
   size_ = static_cast<std::size_t>(info.st_size);
   if (size_ == 0) return;
   void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number(), 0);

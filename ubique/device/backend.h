@@ -49,8 +49,8 @@ std::vector<std::string> backend_names();
 }  // namespace ubique::device
 
 /// In a plug-in: makes the entry point that the loader calls.
-#define UBIQUE_REGISTER_PLUGIN(BackendType)                                     \
-  extern "C" __attribute__((visibility("default"))) void ubique_register() {    \
-    ubique::device::register_backend(std::make_unique<BackendType>());          \
-  }                                                                             \
+#define UBIQUE_REGISTER_PLUGIN(BackendType)                                  \
+  extern "C" __attribute__((visibility("default"))) void ubique_register() { \
+    ubique::device::register_backend(std::make_unique<BackendType>());       \
+  }                                                                          \
   static_assert(true, "a semicolon follows")

@@ -9,10 +9,14 @@ namespace ubique::device {
 
 std::string_view to_string(Kind kind) {
   switch (kind) {
-    case Kind::Cuda: return "cuda";
-    case Kind::Mps: return "mps";
-    case Kind::Xpu: return "xpu";
-    case Kind::Cpu: break;
+    case Kind::Cuda:
+      return "cuda";
+    case Kind::Mps:
+      return "mps";
+    case Kind::Xpu:
+      return "xpu";
+    case Kind::Cpu:
+      break;
   }
   return "cpu";
 }

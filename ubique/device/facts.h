@@ -18,7 +18,7 @@ enum class Kind { Cpu, Cuda, Mps, Xpu };
 std::string_view to_string(Kind kind);  ///< "cpu", "cuda", "mps", "xpu"
 
 struct Facts {
-  std::string backend;   ///< what --device takes: "cpu", "cuda", "mps", "sham"
+  std::string backend;  ///< what --device takes: "cpu", "cuda", "mps", "sham"
   Kind kind = Kind::Cpu;
   int index = 0;
   int count = 1;         ///< devices of this backend on the machine
@@ -27,20 +27,21 @@ struct Facts {
   bool pretend = false;  ///< computes on the CPU and only plays an accelerator
   std::string untested;  ///< why results on it were never checked by us ("ROCm", "XPU"), else empty
 
-  std::int64_t total_bytes = 0;        ///< device memory; RAM for CPU and Apple
+  std::int64_t total_bytes = 0;  ///< device memory; RAM for CPU and Apple
   std::int64_t free_bytes = 0;
   std::int64_t recommended_bytes = 0;  ///< Apple's recommended working set; 0 = unknown
   std::int64_t budget_bytes = 0;       ///< what a plan may use, see budget.h
   std::string budget_reason;
-  std::int64_t max_tensor_bytes = 0;   ///< one tensor must be smaller; 0 = no limit known
+  std::int64_t max_tensor_bytes = 0;  ///< one tensor must be smaller; 0 = no limit known
 
-  int capability = 0;     ///< CUDA: 10 * major + minor (75, 80, 86, 89, 90); else 0
-  std::string chip;       ///< "turing", "ampere", "ada", "hopper", "apple-m3", "x86-64", "arm64"
+  int capability = 0;  ///< CUDA: 10 * major + minor (75, 80, 86, 89, 90); else 0
+  std::string chip;    ///< "turing", "ampere", "ada", "hopper", "apple-m3", "x86-64", "arm64"
   std::vector<DType> native_dtypes;  ///< with arithmetic in hardware, not emulated
-  int cores = 0;          ///< CPU cores this process may use; GPU cores or SMs for accelerators
-  std::vector<std::string> instruction_sets;  ///< CPU: "avx2", "avx512", "avx512_bf16", "amx", "neon"
-  double memory_gbps = 0; ///< memory bandwidth in GB/s; 0 = unknown
-  double tflops_f32 = 0;  ///< peak rates; 0 = unknown
+  int cores = 0;  ///< CPU cores this process may use; GPU cores or SMs for accelerators
+  std::vector<std::string>
+      instruction_sets;    ///< CPU: "avx2", "avx512", "avx512_bf16", "amx", "neon"
+  double memory_gbps = 0;  ///< memory bandwidth in GB/s; 0 = unknown
+  double tflops_f32 = 0;   ///< peak rates; 0 = unknown
   double tflops_half = 0;
 
   std::string platform;       ///< "Linux", "Darwin"

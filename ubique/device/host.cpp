@@ -76,7 +76,8 @@ void read_cgroup_v1(const std::filesystem::path& root, ContainerLimits& limits) 
   }
   const auto quota = number_in(root / "cpu/cpu.cfs_quota_us");
   const auto period = number_in(root / "cpu/cpu.cfs_period_us");
-  if (quota > 0 && period > 0) limits.cores = static_cast<double>(quota) / static_cast<double>(period);
+  if (quota > 0 && period > 0)
+    limits.cores = static_cast<double>(quota) / static_cast<double>(period);
 }
 
 #ifdef __APPLE__
@@ -108,15 +109,22 @@ void describe_system(Host& host) {
   const auto cpu = slurp("/proc/cpuinfo");
   host.cpu_name = field_of(cpu, "model name", ':');
   if (host.cpu_name.empty()) host.cpu_name = host.architecture + " CPU";
-  const auto flags = split(field_of(cpu, host.architecture == "arm64" ? "Features" : "flags", ':'), ' ');
+  const auto flags =
+      split(field_of(cpu, host.architecture == "arm64" ? "Features" : "flags", ':'), ' ');
   const auto has = [&](const char* flag) {
     return std::find(flags.begin(), flags.end(), flag) != flags.end();
   };
   // What the kernel calls it, what we call it.
   constexpr const char* kSets[][2] = {
-      {"avx2", "avx2"},         {"avx512f", "avx512"},           {"avx512_bf16", "avx512_bf16"},
-      {"amx_bf16", "amx"},      {"avx512_fp16", "avx512_fp16"},  {"asimd", "neon"},
-      {"bf16", "arm_bf16"},     {"sve", "sve"},                  {"fphp", "arm_fp16"},
+      {"avx2", "avx2"},
+      {"avx512f", "avx512"},
+      {"avx512_bf16", "avx512_bf16"},
+      {"amx_bf16", "amx"},
+      {"avx512_fp16", "avx512_fp16"},
+      {"asimd", "neon"},
+      {"bf16", "arm_bf16"},
+      {"sve", "sve"},
+      {"fphp", "arm_fp16"},
   };
   for (const auto& set : kSets) {
     if (has(set[0])) host.instruction_sets.emplace_back(set[1]);

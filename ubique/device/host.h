@@ -12,15 +12,15 @@
 namespace ubique::device {
 
 struct Host {
-  std::string platform;     ///< "Linux", "Darwin"
-  std::string os_version;   ///< "Debian GNU/Linux 12 (bookworm)", "macOS 26.3"
-  std::string architecture; ///< "x86-64", "arm64"
+  std::string platform;      ///< "Linux", "Darwin"
+  std::string os_version;    ///< "Debian GNU/Linux 12 (bookworm)", "macOS 26.3"
+  std::string architecture;  ///< "x86-64", "arm64"
   std::string cpu_name;
-  int cores = 1;                        ///< that this process may use
-  std::string cores_reason;             ///< "cgroup CPU quota", "CPU affinity" or empty
+  int cores = 1;             ///< that this process may use
+  std::string cores_reason;  ///< "cgroup CPU quota", "CPU affinity" or empty
   std::int64_t memory_total = 0;
   std::int64_t memory_available = 0;
-  std::int64_t container_limit = 0;     ///< 0 = none
+  std::int64_t container_limit = 0;  ///< 0 = none
   std::int64_t container_used = 0;
   std::vector<std::string> instruction_sets;
 };
@@ -33,7 +33,7 @@ std::string torch_version();  ///< of the LibTorch this was built with
 struct ContainerLimits {
   std::int64_t memory_limit = 0;  ///< 0 = none
   std::int64_t memory_used = 0;
-  double cores = 0;               ///< 0 = none
+  double cores = 0;  ///< 0 = none
 };
 ContainerLimits read_container_limits(const std::filesystem::path& root, const std::string& group);
 

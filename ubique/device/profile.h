@@ -33,8 +33,8 @@ Profile load_profile(const std::string& id_or_path);
 /// The reader behind both; `name` stands for the file in messages.
 Profile read_profile(std::string_view text, const std::string& name);
 
-/// Fills in peak rates and bandwidth that a detected device cannot be asked for, from the profile of
-/// the same name; figures that are there stay.
+/// Fills in peak rates and bandwidth that a detected device cannot be asked for, from the profile
+/// of the same name; figures that are there stay.
 void add_datasheet_rates(Facts& facts);
 
 }  // namespace ubique::device

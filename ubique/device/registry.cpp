@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the backends. Built-in ones come from the file that CMake generates; a plug-in is looked for
-// beside libubique itself, so that a moved or installed tree finds its own.
+// Keeps the backends. Built-in ones come from the file that CMake generates; a plug-in is looked
+// for beside libubique itself, so that a moved or installed tree finds its own.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -45,9 +45,10 @@ std::filesystem::path plugin_path(const std::string& name) {
 
 void load_plugin(const std::string& name, const std::filesystem::path& path) {
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  check(library != nullptr, ErrorKind::Device,
-        "[device.plugin] the backend '{}' does not load; got \"{}\". Rebuild it with this LibTorch.",
-        name, library == nullptr ? dlerror() : "");
+  check(
+      library != nullptr, ErrorKind::Device,
+      "[device.plugin] the backend '{}' does not load; got \"{}\". Rebuild it with this LibTorch.",
+      name, library == nullptr ? dlerror() : "");
   auto* entry = reinterpret_cast<void (*)()>(dlsym(library, "ubique_register"));
   check(entry != nullptr, ErrorKind::Device,
         "[device.plugin] {} is no Ubique backend; expected the symbol ubique_register.",
@@ -89,8 +90,7 @@ std::vector<std::string> backend_names() {
     const auto file = entry.path().filename().string();
     constexpr std::string_view kPrefix = "libubique_", kSuffix = ".so";
     if (!file.starts_with(kPrefix) || !file.ends_with(kSuffix)) continue;
-    const auto name =
-        file.substr(kPrefix.size(), file.size() - kPrefix.size() - kSuffix.size());
+    const auto name = file.substr(kPrefix.size(), file.size() - kPrefix.size() - kSuffix.size());
     if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
   }
   return names;

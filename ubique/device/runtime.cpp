@@ -107,13 +107,13 @@ bool is_out_of_memory(const std::exception& error) {
   if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) return true;
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
   constexpr std::array<std::string_view, 8> kSigns = {
-      "out of memory",                // CUDA, MPS ("MPS backend out of memory"), HIP, NCCL
-      "can't allocate memory",        // CPU allocator on Linux
-      "not enough memory",            // CPU allocator elsewhere
-      "CUDNN_STATUS_ALLOC_FAILED",    // cuDNN's and cuBLAS's own workspaces
-      "CUBLAS_STATUS_ALLOC_FAILED",   //
+      "out of memory",               // CUDA, MPS ("MPS backend out of memory"), HIP, NCCL
+      "can't allocate memory",       // CPU allocator on Linux
+      "not enough memory",           // CPU allocator elsewhere
+      "CUDNN_STATUS_ALLOC_FAILED",   // cuDNN's and cuBLAS's own workspaces
+      "CUBLAS_STATUS_ALLOC_FAILED",  //
       "CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
-      "Invalid buffer size",          // Metal: one buffer larger than the device allows
+      "Invalid buffer size",  // Metal: one buffer larger than the device allows
       "Tried to allocate",
   };
   const std::string_view message = error.what();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a running program asks of a device, the same for all: wait, clear caches, seed, count memory,
-// recognise "out of memory". Goes through at::accelerator; CPU figures are the process's own.
+// What a running program asks of a device, the same for all: wait, clear caches, seed, count
+// memory, recognise "out of memory". Goes through at::accelerator; CPU figures are the process's
+// own.
 #pragma once
 
 #include <c10/core/Device.h>

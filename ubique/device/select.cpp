@@ -94,7 +94,8 @@ Selection select_first(bool only_accelerators, bool fallback) {
   const auto why = join(passed_over, "; ");
   check(fallback, ErrorKind::Device,
         "[device.select] no GPU can be used; got {}. Use --device cpu, or --fallback to go on "
-        "with the CPU.", why);
+        "with the CPU.",
+        why);
   return select_cpu("fallback: " + why);
 }
 
@@ -157,8 +158,10 @@ Selection select(const Request& request, bool fallback) {
   const auto why = missing_reason(request, candidate);
   check(fallback, ErrorKind::Device,
         "[device.select] {} is not available; got \"{}\", expected a working device. Use --device "
-        "auto, or --fallback to go on with the CPU.", request.backend, why);
-  log::warn("[device.select] {} is not available ({}); going on with the CPU", request.backend, why);
+        "auto, or --fallback to go on with the CPU.",
+        request.backend, why);
+  log::warn("[device.select] {} is not available ({}); going on with the CPU", request.backend,
+            why);
   return select_cpu(fmt::format("fallback: {} is not available ({})", request.backend, why));
 }
 

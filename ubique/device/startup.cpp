@@ -13,7 +13,8 @@ namespace ubique::device {
 namespace {
 
 constexpr const char* kFallback = "PYTORCH_ENABLE_MPS_FALLBACK";
-constexpr const char* kGuard = "UBIQUE_RESTARTED";  // set by the first start: never a second restart
+constexpr const char* kGuard =
+    "UBIQUE_RESTARTED";  // set by the first start: never a second restart
 
 std::optional<std::string> process_environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());
@@ -43,7 +44,8 @@ std::string own_path() { return "/proc/self/exe"; }
 std::map<std::string, std::string> restart_environment(const std::string& platform,
                                                        const Environment& environment) {
   if (platform != "Darwin") return {};
-  if (environment(kFallback) || environment(kGuard)) return {};  // the user's choice, or done already
+  if (environment(kFallback) || environment(kGuard))
+    return {};  // the user's choice, or done already
   return {{kFallback, "1"}, {kGuard, "1"}};
 }
 

@@ -65,6 +65,10 @@ bool older_than(std::string_view version, int major, int minor) {
   return parts[0] != major ? parts[0] < major : parts[1] < minor;
 }
 
+bool Question::macos_older_than(int major, int minor) const {
+  return facts.platform == "Darwin" && older_than(facts.os_version, major, minor);
+}
+
 void refuse_impossible(const Question& question) {
   const auto& [facts, needs, wishes, evidence] = question;
   check(names_this_device(wishes.device, facts), ErrorKind::Device,

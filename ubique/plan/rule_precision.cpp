@@ -87,7 +87,7 @@ std::string why_not(const Question& question, DType dtype) {
   if (question.is(Kind::Cuda) && bf16 && facts.capability < 80) {
     return fmt::format("emulated on sm{}: bf16 arithmetic begins with sm80", facts.capability);
   }
-  if (question.is(Kind::Mps) && bf16 && older_than(facts.os_version, 14, 0)) {
+  if (question.is(Kind::Mps) && bf16 && question.macos_older_than(14, 0)) {
     return "bf16 on Metal needs macOS 14";
   }
   if (question.is(Kind::Mps) && bf16 && !facts.has_dtype(DType::BF16)) {
@@ -164,7 +164,7 @@ DTypeRanking rank_asked(const Question& question, DType dtype) {
          facts.label(), describe(*fault), to_string(dtype));
   }
   const bool needs_macos14 = question.is(Kind::Mps) && dtype == DType::BF16;
-  check(!needs_macos14 || !older_than(facts.os_version, 14, 0), ErrorKind::Device,
+  check(!needs_macos14 || !question.macos_older_than(14, 0), ErrorKind::Device,
         "[plan.dtype] bf16 on Metal needs macOS 14; got {}, expected dtype f16 or f32.",
         facts.os_version);
   std::string reason = "as asked";

@@ -68,7 +68,7 @@ std::vector<Workaround> choose_workarounds(const Question& question, DType dtype
     if (fault != nullptr) add_once(list, remedy.id, describe(*fault));
   }
   if (!question.is(Kind::Mps)) return list;
-  if (has_long_conv(question.needs) && older_than(question.facts.os_version, 15, 1)) {
+  if (has_long_conv(question.needs) && question.macos_older_than(15, 1)) {
     add_once(list, "tile_conv1d", "1-D convolutions beyond 65536 need macOS 15.1");
   }
   if (question.needs.uses_op("float64")) add_once(list, "float64_on_host", "Metal has no float64");

@@ -22,6 +22,8 @@ struct Question {
   bool train() const { return wishes.mode == Mode::Train; }
   bool is(device::Kind kind) const { return facts.kind == kind; }
   std::string device_name() const;  ///< "Metal", "CUDA sm75", "the CPU"
+  /// False where the system is not macOS: a pretend Metal device on Linux has no such limits.
+  bool macos_older_than(int major, int minor) const;
 };
 
 /// Is a dotted version ("2.12.1", "macOS 15.0") older than this? Unknown versions are not.

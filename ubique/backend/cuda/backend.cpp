@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA CUDA, loaded and never linked: LibTorch's CUDA library is opened only where a driver with a
-// card answers, so that one build runs on both kinds of machine. ROCm builds of LibTorch answer as
-// cuda too; they are named and marked untested.
+// NVIDIA CUDA, loaded and never linked: LibTorch's CUDA library is opened only where a driver with
+// a card answers, so that one build runs on both kinds of machine. ROCm builds of LibTorch answer
+// as cuda too; they are named and marked untested.
 #include "ubique/device/backend.h"
 
 #include <ATen/Context.h>
@@ -39,12 +39,13 @@ std::vector<DType> native_dtypes(int capability) {
   return dtypes;
 }
 
-/// Opens LibTorch's CUDA library. Must come before anyone asks LibTorch about CUDA: it remembers the
-/// first answer for good. Empty = loaded.
+/// Opens LibTorch's CUDA library. Must come before anyone asks LibTorch about CUDA: it remembers
+/// the first answer for good. Empty = loaded.
 std::string load_library(const char* name) {
   // An MPS device on a system without Metal is a pretend one; autograd aborts when both are there.
   // (at::hasMPS() would remember a "no" for good.)
-  if (c10::impl::hasDeviceGuardImpl(c10::kMPS)) return "not looked for: a pretend Metal device is loaded, and both cannot be in one process";
+  if (c10::impl::hasDeviceGuardImpl(c10::kMPS))
+    return "not looked for: a pretend Metal device is loaded, and both cannot be in one process";
   if (dlopen(name, RTLD_NOW | RTLD_GLOBAL) != nullptr) return {};
   return fmt::format("LibTorch's CUDA library does not load: {} (tools/setup --gpu installs it)",
                      dlerror());
@@ -59,8 +60,8 @@ Facts common_facts(int index, int count) {
   facts.platform = device::host().platform;
   facts.os_version = device::host().os_version;
   facts.torch_version = device::torch_version();
-  const auto [free, total] = at::getDeviceAllocator(c10::kCUDA)->getMemoryInfo(
-      static_cast<c10::DeviceIndex>(index));
+  const auto [free, total] =
+      at::getDeviceAllocator(c10::kCUDA)->getMemoryInfo(static_cast<c10::DeviceIndex>(index));
   facts.free_bytes = static_cast<std::int64_t>(free);
   facts.total_bytes = static_cast<std::int64_t>(total);
   return facts;
@@ -75,7 +76,8 @@ Facts card_facts(const cuda::Driver& driver, int index) {
   facts.native_dtypes = native_dtypes(card.capability);
   facts.cores = card.processors;
   facts.memory_gbps = card.memory_gbps;
-  facts.driver = fmt::format("CUDA {}.{}", driver.cuda_version / 1000, driver.cuda_version % 1000 / 10);
+  facts.driver =
+      fmt::format("CUDA {}.{}", driver.cuda_version / 1000, driver.cuda_version % 1000 / 10);
   if (!driver.driver_version.empty()) facts.driver += ", driver " + driver.driver_version;
   return facts;
 }
@@ -121,8 +123,8 @@ class CudaBackend final : public device::Backend {
   static std::string outdated(const cuda::Driver& driver) {
     return fmt::format(
         "LibTorch {} cannot use the NVIDIA driver, which supports CUDA up to {}.{}; a newer driver "
-        "may help", device::torch_version(), driver.cuda_version / 1000,
-        driver.cuda_version % 1000 / 10);
+        "may help",
+        device::torch_version(), driver.cuda_version / 1000, driver.cuda_version % 1000 / 10);
   }
 
   static Detection detect_rocm() {

@@ -102,7 +102,8 @@ Driver ask_driver() {
   int count = 0;
   library.call("cuDeviceGetCount", &count);
   for (int index = 0; index < count; ++index) driver.cards.push_back(describe(library, index));
-  if (count == 0) driver.fault = "the NVIDIA driver sees no card (CUDA_VISIBLE_DEVICES may hide it)";
+  if (count == 0)
+    driver.fault = "the NVIDIA driver sees no card (CUDA_VISIBLE_DEVICES may hide it)";
   return driver;
 }
 

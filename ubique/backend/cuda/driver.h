@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's driver, asked directly (libcuda.so.1, opened at run time): is there one, does it work, what
-// are its cards. Its interface is stable across versions and needs neither toolkit nor headers.
+// NVIDIA's driver, asked directly (libcuda.so.1, opened at run time): is there one, does it work,
+// what are its cards. Its interface is stable across versions and needs neither toolkit nor
+// headers.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ struct Card {
 };
 
 struct Driver {
-  std::string fault;  ///< why no card can be used; empty = all well
+  std::string fault;           ///< why no card can be used; empty = all well
   int cuda_version = 0;        ///< newest CUDA the driver supports, 13000 = 13.0
   std::string driver_version;  ///< "580.159.03", where the kernel module says so
   std::vector<Card> cards;
