@@ -3,6 +3,7 @@
 // the error that a piece of code throws.
 #pragma once
 
+#include <doctest/doctest.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -66,6 +67,19 @@ std::string error_of(const Code& code) {
     return std::string(to_string(error.kind())) + ": " + error.what();
   }
   return "no error";
+}
+
+/// The message of the Error of that kind that the code must throw; fails the test otherwise.
+template <typename Code>
+std::string refusal_of(ErrorKind kind, const Code& code) {
+  try {
+    code();
+  } catch (const Error& error) {
+    CHECK(to_string(error.kind()) == to_string(kind));
+    return error.what();
+  }
+  FAIL("no error, expected one of kind " << std::string(to_string(kind)));
+  return {};
 }
 
 inline bool contains(const std::string& text, const std::string& part) {

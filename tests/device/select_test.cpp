@@ -3,8 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include <functional>
-
+#include "tests/base/scratch.h"
 #include "ubique/base/error.h"
 #include "ubique/device/backend.h"
 #include "ubique/device/profile.h"
@@ -12,24 +11,8 @@
 using namespace ubique;
 using namespace ubique::device;
 
-namespace {
-
-std::string message_of(const std::function<void()>& action, ErrorKind kind) {
-  try {
-    action();
-  } catch (const Error& error) {
-    CHECK(error.kind() == kind);
-    return error.what();
-  }
-  FAIL("expected an error");
-  return {};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-
-}  // namespace
+using test::contains;
+using test::refusal_of;
 
 TEST_CASE("device names: aliases, case and indices are understood") {
   CHECK(parse_request("auto").backend == "auto");
@@ -44,7 +27,7 @@ TEST_CASE("device names: aliases, case and indices are understood") {
 }
 
 TEST_CASE("device names: a typo gets a usage error with a suggestion") {
-  const auto message = message_of([] { parse_request("cdua"); }, ErrorKind::Usage);
+  const auto message = refusal_of(ErrorKind::Usage, [] { parse_request("cdua"); });
   CHECK(contains(message, "got 'cdua'"));
   CHECK(contains(message, "Did you mean 'cuda'?"));
 }
@@ -52,7 +35,7 @@ TEST_CASE("device names: a typo gets a usage error with a suggestion") {
 TEST_CASE("device names: a bad index is a usage error") {
   for (const char* text : {"cuda:", "cuda:x", "cuda:-1", "cuda:1x", "auto:1", "gpu:0"}) {
     CAPTURE(text);
-    message_of([&] { parse_request(text); }, ErrorKind::Usage);
+    refusal_of(ErrorKind::Usage, [&] { parse_request(text); });
   }
 }
 
@@ -67,7 +50,7 @@ TEST_CASE("selection: the CPU is always there and is last in auto's order") {
 }
 
 TEST_CASE("selection: an index beyond the devices there are is a device error") {
-  const auto message = message_of([] { select(parse_request("cpu:4")); }, ErrorKind::Device);
+  const auto message = refusal_of(ErrorKind::Device, [] { select(parse_request("cpu:4")); });
   CHECK(contains(message, "index 4 is out of range"));
 }
 
@@ -79,7 +62,7 @@ TEST_CASE("selection: auto never picks a pretend device") {
 TEST_CASE("selection: a missing device is an error with the reason, or the CPU with --fallback") {
   // On a machine with an Intel GPU build this has nothing to show.
   if (select(parse_request("auto")).facts.backend == "xpu") return;
-  const auto message = message_of([] { select(parse_request("xpu")); }, ErrorKind::Device);
+  const auto message = refusal_of(ErrorKind::Device, [] { select(parse_request("xpu")); });
   CHECK(contains(message, "xpu is not available"));
   CHECK(contains(message, "--fallback"));
   const auto selection = select(parse_request("xpu"), /*fallback=*/true);

@@ -22,14 +22,7 @@ Needs needs_from(const std::string& yaml) {
 }
 
 std::string needs_error(const std::string& yaml) {
-  try {
-    needs_from(yaml);
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::Usage);
-    return error.what();
-  }
-  FAIL("accepted: " << yaml);
-  return {};
+  return test::refusal_of(ErrorKind::Usage, [&] { needs_from(yaml); });
 }
 
 }  // namespace

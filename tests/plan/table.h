@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tests/base/scratch.h"
 #include "ubique/base/config.h"
 #include "ubique/base/error.h"
 #include "ubique/device/budget.h"
@@ -170,18 +171,9 @@ inline void check_rows(const std::vector<Row>& rows) {
 /// The message of the error that planning ends in; fails the test if it does not.
 inline std::string refusal(ErrorKind kind, const device::Facts& facts, const probe::Report& report,
                            const Needs& needs, const std::string& wishes) {
-  try {
-    make_plan(facts, report, needs, wishes_from(wishes));
-  } catch (const Error& error) {
-    CHECK(to_string(error.kind()) == to_string(kind));
-    return error.what();
-  }
-  FAIL("planning went through");
-  return {};
+  return test::refusal_of(kind, [&] { make_plan(facts, report, needs, wishes_from(wishes)); });
 }
 
-inline bool contains(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
+using test::contains;
 
 }  // namespace ubique::plan

@@ -9,14 +9,7 @@ using namespace ubique::plan;
 namespace {
 
 std::string wishes_error(const std::string& yaml) {
-  try {
-    wishes_from(yaml);
-  } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::Usage);
-    return error.what();
-  }
-  FAIL("accepted: " << yaml);
-  return {};
+  return test::refusal_of(ErrorKind::Usage, [&] { wishes_from(yaml); });
 }
 
 }  // namespace
