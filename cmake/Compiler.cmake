@@ -14,7 +14,7 @@ endif()
 add_compile_options(-Wall -Wextra -Wno-unknown-pragmas)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
   # GCC 12 warns falsely about every "literal" + std::string (its bug 105651).
-  add_compile_options(-Wno-restrict -Wno-stringop-overflow)
+  add_compile_options(-Wno-restrict -Wno-stringop-overflow -Wno-array-bounds)
 endif()
 include_directories("${PROJECT_SOURCE_DIR}")
 if(UBIQUE_SANITIZE)
