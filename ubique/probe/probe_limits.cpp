@@ -42,8 +42,8 @@ Finding refuses_at(const Site& site, std::int64_t bytes) {
 Finding tensor_size_rule(const Site& site) {
   const auto limit = site.facts.max_tensor_bytes;
   if (limit <= 0) return {.detail = "no limit known"};
-  if (site.facts.pretend) return refuses_at(site, limit + 1);
-  return {.detail = fmt::format("one tensor holds at most {}; not tried", human_bytes(limit))};
+  if (site.facts.pretend) return refuses_at(site, limit);
+  return {.detail = fmt::format("one tensor must be smaller than {}; not tried", human_bytes(limit))};
 }
 
 Finding works_afterwards(const Site& site) {

@@ -58,7 +58,7 @@ device::Facts facts_now() {
   facts.total_bytes = static_cast<std::int64_t>(total);
   facts.free_bytes = static_cast<std::int64_t>(free);
   facts.recommended_bytes = static_cast<std::int64_t>(allocator().recommended_bytes());
-  facts.max_tensor_bytes = settings().max_buffer - 1;
+  facts.max_tensor_bytes = settings().max_buffer;
   facts.chip = UBIQUE_BACKEND_NAME;
   facts.native_dtypes = native_dtypes();
   facts.cores = host.cores;
