@@ -4,6 +4,7 @@
 #pragma once
 
 #include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/ScalarType.h>
 #include <c10/core/Storage.h>
 
 #include <map>
