@@ -43,7 +43,8 @@ Finding tensor_size_rule(const Site& site) {
   const auto limit = site.facts.max_tensor_bytes;
   if (limit <= 0) return {.detail = "no limit known"};
   if (site.facts.pretend) return refuses_at(site, limit);
-  return {.detail = fmt::format("one tensor must be smaller than {}; not tried", human_bytes(limit))};
+  return {.detail =
+              fmt::format("one tensor must be smaller than {}; not tried", human_bytes(limit))};
 }
 
 Finding works_afterwards(const Site& site) {
