@@ -21,7 +21,7 @@ BACKEND_MAY_USE = {"base", "device", "kernels"}
 TORCH_FREE = {"base", "io", "plan"}
 INCLUDE = re.compile(r'^\s*#\s*include\s*["<]([^">]+)[">]', re.M)
 TORCH = re.compile(r"^(ATen|torch|c10)/")
-ACCELERATOR = re.compile(r"\bis_(cuda|mps)\(\)|\bk(CUDA|MPS)\b|__APPLE__|GGML_USE|USE_CUDA")
+ACCELERATOR = re.compile(r"\bis_(cuda|mps)\(\)|\bk(CUDA|MPS)\b|__APPLE__|USE_CUDA")
 
 
 def room_of(path: str) -> str:
