@@ -14,6 +14,8 @@ ubique_require(yaml-cpp "libyaml-cpp-dev (Homebrew: yaml-cpp)")
 if(NOT TARGET yaml-cpp::yaml-cpp)
   add_library(yaml-cpp::yaml-cpp ALIAS yaml-cpp)  # before yaml-cpp 0.8
 endif()
+ubique_require(ZLIB "zlib1g-dev (Homebrew: zlib)")
+ubique_require(PNG "libpng-dev (Homebrew: libpng)")
 if(UBIQUE_TORCH)
   ubique_require(CLI11 "libcli11-dev (Homebrew: cli11)")
   include(LibTorch)

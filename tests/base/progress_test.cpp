@@ -13,6 +13,7 @@
 
 #include "scratch.h"
 #include "ubique/base/json.h"
+#include "ubique/base/log.h"
 #include "ubique/base/text.h"
 
 using namespace ubique;
@@ -164,6 +165,25 @@ TEST_CASE("progress: silence is silent") {
   stage.now += 100;
   stage.progress->advance(50);
   stage.progress->finish();
+  CHECK(stage.taken().empty());
+}
+
+TEST_CASE("progress: a log line takes the bar away before it and puts it back after it") {
+  const test::ScopedVariable columns("COLUMNS", "80");
+  Stage stage(ProgressStyle::Bar), lines(ProgressStyle::Lines), idle(ProgressStyle::Bar);
+  stage.progress->advance(62, "conv3d");
+  const auto drawn = stage.taken();
+  std::string seen;
+  Progress::beside([&] { seen = stage.taken(); });
+  CHECK(seen == "\r\x1b[K");
+  CHECK(stage.taken() == drawn);
+  CHECK(lines.taken().empty());
+  CHECK(idle.taken().empty());  // a bar that was not drawn yet stays so
+  log::error("this line is part of a test");
+  CHECK(stage.taken() == "\r\x1b[K" + drawn);
+  stage.progress->finish();
+  stage.taken();
+  Progress::beside([] {});
   CHECK(stage.taken().empty());
 }
 

@@ -13,6 +13,7 @@ struct EmbeddedFile {
   std::string_view text;
 };
 
-std::span<const EmbeddedFile> profiles();  ///< ubique/device/profiles/*.yaml
+std::span<const EmbeddedFile> profiles();      ///< ubique/device/profiles/*.yaml
+std::span<const EmbeddedFile> report_parts();  ///< ubique/engine/report/*
 
 }  // namespace ubique::embedded

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "ubique/base/error.h"
+#include "ubique/base/fault.h"
 
 namespace ubique {
 namespace {
@@ -71,16 +72,17 @@ bool sync_descriptor(int descriptor) {
   return result == 0;
 }
 
+}  // namespace
+
 void sync_folder(const fs::path& path) {
-  const auto folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
+  fault_point("file.sync_folder");
+  const auto folder = path.empty() ? fs::path(".") : path;
   const OpenFile file(folder, O_RDONLY | O_DIRECTORY);
   // Some file systems cannot sync a folder and say EINVAL; there the rename is all one can have.
   if (!sync_descriptor(file.number()) && errno != EINVAL && errno != ENOTSUP) {
     fail_file("sync folder", folder, errno);
   }
 }
-
-}  // namespace
 
 AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
   std::error_code ignored;
@@ -117,6 +119,7 @@ void AtomicFile::discard() noexcept {
 void AtomicFile::write(std::span<const std::byte> bytes) {
   check(descriptor_ >= 0, ErrorKind::Internal, "[base.file] write to {} after commit or failure.",
         path_.string());
+  fault_point("file.write");
   while (!bytes.empty()) {
     const auto count =
         ::write(descriptor_, bytes.data(), std::min<std::size_t>(bytes.size(), kMostPerCall));
@@ -136,12 +139,14 @@ void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(te
 void AtomicFile::commit() {
   check(descriptor_ >= 0, ErrorKind::Internal, "[base.file] commit of {} after commit or failure.",
         path_.string());
+  fault_point("file.sync");
   const bool synced = sync_descriptor(descriptor_);
   int error = errno;
   const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
   if (synced && !closed) error = errno;
   bool renamed = false;
   if (synced && closed) {
+    fault_point("file.rename");
     renamed = ::rename(temporary_.c_str(), path_.c_str()) == 0;
     if (!renamed) error = errno;
   }
@@ -150,7 +155,17 @@ void AtomicFile::commit() {
     fail_file("write", path_, error);
   }
   temporary_.clear();
-  sync_folder(path_);
+  sync_folder(path_.parent_path());
+}
+
+void make_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  const bool there = std::filesystem::is_directory(path);
+  check(there, ErrorKind::Input,
+        "[base.file] cannot make the folder {}; got '{}', expected a place "
+        "to write to.",
+        path.string(), error ? error.message() : "a file of that name");
 }
 
 void write_file(const fs::path& path, std::string_view content) {

@@ -34,6 +34,12 @@ class AtomicFile {
   std::int64_t size_ = 0;
 };
 
+/// What was renamed in a folder stays so after a power cut.
+void sync_folder(const std::filesystem::path& path);
+
+/// Makes a folder and those above it. Input error if that cannot be, or a file is in the way.
+void make_folder(const std::filesystem::path& path);
+
 void write_file(const std::filesystem::path& path, std::string_view content);  ///< atomic
 /// Input error that names the file; `limit` guards against reading something huge by mistake.
 std::string read_file(const std::filesystem::path& path, std::int64_t limit = 1LL << 30);

@@ -12,6 +12,8 @@
 #include <mutex>
 #include <set>
 
+#include "ubique/base/progress.h"
+
 namespace ubique::log {
 namespace {
 
@@ -92,7 +94,10 @@ bool colour_wanted(int file_descriptor) {
 bool wanted(Severity severity) { return logger().should_log(spdlog_level(severity)); }
 
 void write(Severity severity, std::string_view message) {
-  logger().log(spdlog_level(severity), spdlog::string_view_t(message.data(), message.size()));
+  if (!wanted(severity)) return;
+  Progress::beside([&] {
+    logger().log(spdlog_level(severity), spdlog::string_view_t(message.data(), message.size()));
+  });
 }
 
 void warn_once(const std::string& key, const std::string& message) {

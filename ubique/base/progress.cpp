@@ -11,6 +11,7 @@
 #include <mutex>
 #include <ostream>
 #include <string_view>
+#include <vector>
 
 #include "ubique/base/json.h"
 #include "ubique/base/text.h"
@@ -98,6 +99,7 @@ struct Progress::State {
   std::string plain_line() const;
   std::string json_line() const;
   void draw();
+  void clear();
 
   Options options;
   std::ostream& out;
@@ -170,15 +172,48 @@ void Progress::State::draw() {
   drawn = true;
 }
 
+void Progress::State::clear() {
+  if (options.style != ProgressStyle::Bar || !drawn || finished) return;
+  out << kClearLine;
+  out.flush();
+}
+
+// Locks are taken in this order: the list of bars, then one bar.
+struct Progress::Bars {
+  std::mutex mutex;
+  std::vector<State*> list;
+};
+
+Progress::Bars& Progress::bars() {
+  static auto& bars = *new Bars;  // never destroyed: a log line may come late
+  return bars;
+}
+
 Progress::Progress(Options options, std::ostream& out, Clock clock)
-    : state_(std::make_unique<State>(std::move(options), out, std::move(clock))) {}
+    : state_(std::make_unique<State>(std::move(options), out, std::move(clock))) {
+  const std::lock_guard lock(bars().mutex);
+  bars().list.push_back(state_.get());
+}
 
 Progress::~Progress() {
+  const std::lock_guard lock(bars().mutex);
+  std::erase(bars().list, state_.get());
   // Left early, by an exception for one: the bar goes, so that what is printed next has a clean
   // line.
-  if (state_->options.style == ProgressStyle::Bar && state_->drawn && !state_->finished) {
-    state_->out << kClearLine;
-    state_->out.flush();
+  state_->clear();
+}
+
+void Progress::beside(const std::function<void()>& write) {
+  const std::lock_guard lock(bars().mutex);
+  std::vector<std::unique_lock<std::mutex>> held;
+  for (auto* bar : bars().list) {
+    held.emplace_back(bar->mutex);
+    bar->clear();
+  }
+  write();
+  for (auto* bar : bars().list) {
+    const bool on_show = bar->options.style == ProgressStyle::Bar && bar->drawn && !bar->finished;
+    if (on_show) bar->draw();
   }
 }
 

@@ -33,11 +33,18 @@ class Progress {
   void advance(std::int64_t steps = 1, std::string note = {});  ///< thread-safe
   void finish(std::string note = {});                           ///< last line with the totals
 
+  /// Runs `write` while no bar is drawn: bars are taken away before and drawn again after, so that
+  /// a line which somebody else writes to the terminal does not land on one. The log does so.
+  static void beside(const std::function<void()>& write);
+
   /// Terminal -> Bar, file or pipe -> Lines; json and quiet flags decide first.
   static ProgressStyle choose_style(int file_descriptor, bool json, bool quiet);
 
  private:
   struct State;
+  struct Bars;  // those alive now
+  static Bars& bars();
+
   std::unique_ptr<State> state_;
 };
 
