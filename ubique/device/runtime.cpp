@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "ubique/device/cpu_memory.h"
+
 #ifdef __APPLE__
 #include <mach/mach.h>
 #endif
@@ -24,36 +26,22 @@ c10::DeviceAllocator* statistics_of(c10::Device device) {
   return dynamic_cast<c10::DeviceAllocator*>(c10::GetAllocator(device.type()));
 }
 
+/// Memory of the whole process that is in RAM.
 #ifdef __APPLE__
-
-MemoryUse process_memory() {
+std::int64_t resident_bytes() {
   mach_task_basic_info info{};
   mach_msg_type_number_t count = MACH_TASK_BASIC_INFO_COUNT;
   task_info(mach_task_self(), MACH_TASK_BASIC_INFO, reinterpret_cast<task_info_t>(&info), &count);
-  const auto resident = static_cast<std::int64_t>(info.resident_size);
-  return {resident, static_cast<std::int64_t>(info.resident_size_max), resident};
+  return static_cast<std::int64_t>(info.resident_size);
 }
-
-void reset_process_peak() {}  // macOS keeps the peak for the life of the process
-
 #else
-
-MemoryUse process_memory() {
-  MemoryUse use;
+std::int64_t resident_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
-    const auto kibibytes = [&] { return std::stoll(line.substr(line.find(':') + 1)) * 1024; };
-    if (line.starts_with("VmRSS:")) use.current_bytes = kibibytes();
-    if (line.starts_with("VmHWM:")) use.peak_bytes = kibibytes();
+    if (line.starts_with("VmRSS:")) return std::stoll(line.substr(line.find(':') + 1)) * 1024;
   }
-  use.reserved_bytes = use.current_bytes;
-  return use;
+  return 0;
 }
-
-void reset_process_peak() {
-  std::ofstream("/proc/self/clear_refs") << "5";  // the kernel's word for "start VmHWM anew"
-}
-
 #endif
 
 }  // namespace
@@ -82,7 +70,10 @@ void manual_seed(c10::Device device, std::uint64_t seed) {
 }
 
 MemoryUse memory_use(c10::Device device) {
-  if (device.is_cpu()) return process_memory();
+  if (device.is_cpu()) {
+    const auto tensors = cpu_tensor_memory();
+    return {tensors.current_bytes, tensors.peak_bytes, resident_bytes()};
+  }
   if (auto* allocator = statistics_of(device)) {
     const auto stats = allocator->getDeviceStats(device.has_index() ? device.index() : 0);
     constexpr auto kAll = static_cast<std::size_t>(c10::CachingAllocator::StatType::AGGREGATE);
@@ -97,7 +88,7 @@ MemoryUse memory_use(c10::Device device) {
 
 void reset_peak(c10::Device device) {
   if (device.is_cpu()) {
-    reset_process_peak();
+    reset_cpu_tensor_peak();
   } else if (auto* allocator = statistics_of(device)) {
     allocator->resetPeakStats(device.has_index() ? device.index() : 0);
   }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a running program asks of a device, the same for all: wait, clear caches, seed, count
-// memory, recognise "out of memory". Goes through at::accelerator; CPU figures are the process's
-// own.
+// memory, recognise "out of memory". Goes through at::accelerator; CPU figures are cpu_memory.h's.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -19,7 +18,7 @@ void manual_seed(c10::Device device, std::uint64_t seed);
 struct MemoryUse {
   std::int64_t current_bytes = 0;
   std::int64_t peak_bytes = 0;      ///< since the last reset_peak
-  std::int64_t reserved_bytes = 0;  ///< held by the allocator, free or not
+  std::int64_t reserved_bytes = 0;  ///< held by the allocator, free or not (CPU: by the process)
 };
 MemoryUse memory_use(c10::Device device);
 void reset_peak(c10::Device device);

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/device/numerics.h"
+
+#include <ATen/ATen.h>
+#include <ATen/Context.h>
+#include <ATen/Parallel.h>
+
+#include <cstdlib>
+
+namespace ubique::device {
+
+void apply_numerics(c10::Device device, const NumericsOptions& options) {
+  auto& context = at::globalContext();
+  context.setFloat32MatmulPrecision(options.tf32 ? "high" : "highest");
+  context.setAllowTF32CuDNN(options.tf32);
+  context.setBenchmarkCuDNN(options.autotune);
+  // A CPU repeats itself anyway, and Metal has no such switch.
+  const bool strict = options.deterministic && device.is_cuda();
+  context.setDeterministicAlgorithms(strict, /*warn_only=*/false);
+  context.setDeterministicCuDNN(strict);
+  context.setDeterministicFillUninitializedMemory(false);  // we read nothing that was not written
+  if (options.threads > 0) at::set_num_threads(options.threads);
+}
+
+void announce_determinism() { ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*replace=*/0); }
+
+}  // namespace ubique::device
