@@ -2,6 +2,7 @@
 #include "ubique/io/magic.h"
 
 #include "ubique/base/text.h"
+#include "ubique/io/byte_order.h"
 
 namespace ubique::io {
 namespace {
@@ -50,7 +51,17 @@ bool starts_with_page(std::string_view text) {
 
 }  // namespace
 
+bool starts_like_safetensors(std::span<const std::byte> start) {
+  constexpr std::size_t kLength = 8;
+  constexpr std::uint64_t kLongestHeader = 100'000'000;
+  if (start.size() <= kLength || start[kLength] != std::byte{'{'}) return false;
+  const auto length = load_little(start.first(kLength));
+  return length >= 2 && length <= kLongestHeader;
+}
+
 std::string_view looks_like(std::span<const std::byte> start) {
+  // First: a header length of 640 starts like a pickle.
+  if (starts_like_safetensors(start)) return "a safetensors file";
   const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
   for (const auto& row : kMagic) {
     if (text.size() >= row.offset && text.substr(row.offset).starts_with(row.bytes))

@@ -12,4 +12,7 @@ namespace ubique::io {
 /// "a gzip file", "a Git LFS pointer (...)"; empty if nothing known matches.
 std::string_view looks_like(std::span<const std::byte> start);
 
+/// A header length and the brace of its JSON, as safetensors files begin, whatever their name.
+bool starts_like_safetensors(std::span<const std::byte> start);
+
 }  // namespace ubique::io

@@ -98,13 +98,6 @@ std::vector<std::size_t> split_shards(std::span<const TensorData> tensors, std::
   return starts;
 }
 
-void make_folder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  check(!error, ErrorKind::Input, "[io.safetensors] cannot make the folder {}; {}.",
-        folder.string(), error.message());
-}
-
 void remove_old(const fs::path& path) {
   std::error_code error;
   fs::remove(path, error);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Turns files of other programs into safetensors and back, so that tests/peers can compare: each
+// line of kVerbs is one direction. Values beside the tensors go to stdout or come as JSON text.
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "ubique/base/error.h"
+#include "ubique/io/npz.h"
+#include "ubique/io/safetensors.h"
+#include "ubique/io/torch_file.h"
+
+using namespace ubique;
+
+namespace {
+
+using Arguments = std::vector<std::string>;
+
+std::vector<io::HostTensor> load(const std::string& path) {
+  const io::SafetensorsFile file(path);
+  std::vector<io::HostTensor> tensors;
+  for (const auto& tensor : file.tensors()) {
+    const auto bytes = file.bytes(tensor);
+    tensors.push_back({tensor.name, tensor.dtype, tensor.shape, {bytes.begin(), bytes.end()}});
+  }
+  return tensors;
+}
+
+void save(const std::string& path, const std::vector<io::HostTensor>& tensors) {
+  std::vector<io::TensorData> data;
+  for (const auto& tensor : tensors) {
+    data.push_back({tensor.name, tensor.dtype, tensor.shape, tensor.bytes});
+  }
+  io::write_safetensors(path, data);
+}
+
+void from_torch(const Arguments& in) {
+  const auto file = io::read_torch_file(in.at(0));
+  save(in.at(1), file.tensors);
+  std::puts(file.tree.dump(-1, ' ', true).c_str());
+}
+
+void to_torch(const Arguments& in) {
+  io::write_torch_file(in.at(1), load(in.at(0)), in.at(2), parse_json(in.at(3), "extra"));
+}
+
+const std::map<std::string, std::function<void(const Arguments&)>> kVerbs = {
+    {"from-torch", from_torch},
+    {"to-torch", to_torch},
+    {"from-npz", [](const Arguments& in) { save(in.at(1), io::read_npz(in.at(0))); }},
+    {"to-npz",
+     [](const Arguments& in) { io::write_npz(in.at(1), load(in.at(0)), in.at(2) == "deflate"); }},
+    {"from-npy", [](const Arguments& in) { save(in.at(1), {io::read_npy(in.at(0))}); }},
+    {"to-npy", [](const Arguments& in) { io::write_npy(in.at(1), load(in.at(0)).at(0)); }},
+};
+
+}  // namespace
+
+int main(int count, char** words) {
+  try {
+    const Arguments all(words + 1, words + count);
+    kVerbs.at(all.at(0))({all.begin() + 1, all.end()});
+    return 0;
+  } catch (const Error& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return static_cast<int>(exit_code(error.kind()));
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "driver: %s\n", error.what());
+    return 1;
+  }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// PyTorch's .pt and .pth files: a zip with a pickle and raw storages. The pickle is read by a small
+// interpreter that knows tensors and plain containers only; it never imports or calls anything, and
+// everything else is refused by name. The legacy (pre-zip) form is refused with what to do.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ubique/base/json.h"
+#include "ubique/io/host_tensor.h"
+
+namespace ubique::io {
+
+struct TorchFile {
+  /// Tensors under the path of keys that leads to them, joined by '/':
+  /// "model_state_dict/conv.weight", "optimizer_state_dict/state/0/exp_avg"; in the order of the
+  /// file. Strided views are copied to row-major order.
+  std::vector<HostTensor> tensors;
+  /// Everything else as JSON; a tensor is {"$tensor": NAME}, tuples and sets are arrays, dict keys
+  /// that are numbers are written as text.
+  Json tree;
+
+  const HostTensor* find(std::string_view name) const;
+};
+
+TorchFile read_torch_file(const std::filesystem::path& path);
+/// The same from memory; `name` stands for the file in messages.
+TorchFile parse_torch_file(std::span<const std::byte> file, const std::string& name);
+
+/// Whether a file starts as torch.save writes it, in the zip form or the legacy one, so that
+/// read_torch_file has the right words for it. Some .pth files are safetensors: ask
+/// starts_like_safetensors (magic.h) too.
+bool looks_like_torch_file(std::span<const std::byte> start);
+
+/// A file that Python's torch.load(weights_only=True) opens: an OrderedDict of contiguous CPU
+/// tensors nested under the key `under` ("" = at the top), beside the plain values of `extra`, an
+/// object. Atomic. Internal error for names or keys given twice.
+void write_torch_file(const std::filesystem::path& path, std::span<const HostTensor> tensors,
+                      const std::string& under = {}, const Json& extra = Json::object());
+
+}  // namespace ubique::io

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Raw deflate (without gzip's or zlib's header), of any length, in memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace ubique::io {
+
+std::vector<std::byte> deflate_raw(std::span<const std::byte> bytes);
+
+/// Nothing if the packed bytes are damaged or do not give exactly `size` bytes and end there.
+std::optional<std::vector<std::byte>> inflate_raw(std::span<const std::byte> packed,
+                                                  std::uint64_t size);
+
+}  // namespace ubique::io
