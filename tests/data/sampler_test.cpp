@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/data/sampler.h"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "../base/scratch.h"
+
+using namespace ubique;
+using data::Cursor;
+using data::Piece;
+using data::Sampler;
+
+namespace {
+
+/// All samples of an epoch in the order in which pieces of this size hand them out.
+std::vector<std::int64_t> epoch_order(Sampler& sampler, std::int64_t epoch, std::int64_t at_once) {
+  std::vector<std::int64_t> order;
+  for (std::int64_t update = 0; update < sampler.updates_per_epoch(); ++update) {
+    for (const auto& piece : sampler.pieces({epoch, update}, at_once)) {
+      CHECK(piece.place == static_cast<std::int64_t>(order.size()));
+      order.insert(order.end(), piece.indices.begin(), piece.indices.end());
+    }
+  }
+  return order;
+}
+
+}  // namespace
+
+TEST_CASE("sampler: each epoch has every sample once, in an order of its own") {
+  Sampler sampler(11, 4, Random(1, 2));
+  CHECK(sampler.updates_per_epoch() == 3);
+  const auto first = epoch_order(sampler, 0, 2), second = epoch_order(sampler, 1, 2);
+  CHECK(first != second);
+  CHECK(first == epoch_order(sampler, 0, 2));
+  CHECK(first == Random(1, 2).fork(0).permutation(11));
+  auto sorted = first;
+  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::int64_t> all(11);
+  std::iota(all.begin(), all.end(), 0);
+  CHECK(sorted == all);
+}
+
+TEST_CASE("sampler: the order does not depend on how an update is cut") {
+  Sampler sampler(23, 6, Random(9));
+  const auto whole = epoch_order(sampler, 4, 6);
+  for (const std::int64_t at_once : {1, 2, 3, 4, 5}) {
+    CHECK(epoch_order(sampler, 4, at_once) == whole);
+  }
+}
+
+TEST_CASE("sampler: the last update takes what is left, and the last piece may be short") {
+  Sampler sampler(10, 8, Random(3));
+  const auto full = sampler.pieces({0, 0}, 3);
+  REQUIRE(full.size() == 3);
+  CHECK(full[0].parts == 3);
+  CHECK(full[2].part == 2);
+  CHECK(full[2].indices.size() == 2);
+  const auto rest = sampler.pieces({0, 1}, 3);
+  REQUIRE(rest.size() == 1);
+  CHECK(rest[0].indices.size() == 2);
+  CHECK(rest[0].parts == 1);
+}
+
+TEST_CASE("sampler: after the last update of an epoch comes the first of the next") {
+  const Sampler sampler(10, 4, Random(3));
+  CHECK(sampler.after({2, 0}) == Cursor{2, 1});
+  CHECK(sampler.after({2, 2}) == Cursor{3, 0});
+}
+
+TEST_CASE("sampler: an empty training set is refused") {
+  test::refusal_of(ErrorKind::Input, [] { Sampler(0, 4, Random(1)); });
+}
