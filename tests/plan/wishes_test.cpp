@@ -14,6 +14,13 @@ std::string wishes_error(const std::string& yaml) {
 
 }  // namespace
 
+TEST_CASE("wishes: a batch or a number of threads may be left to the plan by name") {
+  const auto wishes = wishes_from("{batch: auto, threads: auto, prefetch_threads: auto}");
+  CHECK(wishes.batch == 0);
+  CHECK(wishes.threads == 0);
+  CHECK(wishes.prefetch_threads == -1);
+}
+
 TEST_CASE("wishes: none are defaults") {
   const auto wishes = wishes_from("");
   CHECK(wishes.mode == Mode::Train);

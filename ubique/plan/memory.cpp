@@ -62,10 +62,20 @@ double score_elements(const Needs& needs, bool all_layers) {
   return all_layers ? sum : widest;
 }
 
+/// How much larger padding makes an activation.
+double padding_factor(const Needs& needs, const MemoryChoice& choice) {
+  const auto multiple = channel_multiple(needs, choice.kind, choice.dtype);
+  if (multiple == 1) return 1;
+  const auto padded = (needs.pad_width + multiple - 1) / multiple * multiple;
+  return static_cast<double>(padded) / static_cast<double>(needs.pad_width);
+}
+
 double saved_bytes(const Needs& needs, const MemoryChoice& choice) {
   const auto& activations = needs.activations;
-  const double kept = choice.checkpointing ? needs.checkpointing.kept : 1;
-  double half = static_cast<double>(activations.saved) * kept;
+  const auto levels = needs.checkpointing.all();
+  const bool recomputes = choice.checkpointing && choice.level < levels.size();
+  const double kept = recomputes ? levels[choice.level].kept : 1;
+  double half = static_cast<double>(activations.saved) * kept * padding_factor(needs, choice);
   if (writes_scores(choice.kind, choice.attention)) {
     half += std::max(score_elements(needs, true) * kept, score_elements(needs, false));
   }
@@ -75,7 +85,8 @@ double saved_bytes(const Needs& needs, const MemoryChoice& choice) {
 }
 
 double transient_bytes(const Needs& needs, const MemoryChoice& choice) {
-  double elements = static_cast<double>(needs.activations.transient);
+  double elements =
+      static_cast<double>(needs.activations.transient) * padding_factor(needs, choice);
   if (writes_scores(choice.kind, choice.attention)) elements += score_elements(needs, false);
   return elements * bytes_of(choice.dtype);
 }
@@ -103,6 +114,12 @@ double mask_bytes(const Needs& needs, const MemoryChoice& choice) {
 
 }  // namespace
 
+std::int64_t channel_multiple(const Needs& needs, Kind kind, DType dtype) {
+  constexpr std::int64_t kTensorCore = 8;
+  const bool useful = needs.pad_width > 0 && needs.pad_width % kTensorCore != 0;
+  return useful && kind == Kind::Cuda && is_half(dtype) ? kTensorCore : 1;
+}
+
 bool is_half(DType dtype) { return size_of(dtype) < 4; }
 
 bool writes_scores(Kind kind, Attention attention) {
@@ -116,7 +133,8 @@ MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::
   const auto batch = static_cast<double>(choice.batch);
   const auto trainable = train ? static_cast<double>(needs.trainable_count()) : 0;
   const double master = std::max(kF32, bytes_of(choice.dtype));
-  const double run_bytes = static_cast<double>(needs.activations.run) * bytes_of(choice.dtype);
+  const double run_bytes = static_cast<double>(needs.activations.run) * bytes_of(choice.dtype) *
+                           padding_factor(needs, choice);
   constexpr double kBatchesInFlight = 2;  // the one being computed and the one being copied
 
   MemoryParts parts;

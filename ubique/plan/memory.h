@@ -32,7 +32,12 @@ struct MemoryChoice {
   Attention attention = Attention::None;
   bool checkpointing = false;
   std::int64_t batch = 1;  ///< samples at once
+  std::size_t level = 0;   ///< of the model's ways to checkpoint
 };
+
+/// What channels are padded to a multiple of: 8 where that lets tensor cores take the convolutions,
+/// else 1. A choice of the plan that memory depends on.
+std::int64_t channel_multiple(const Needs& needs, device::Kind kind, DType dtype);
 
 /// `fits` compares what is required with the budget; vendor kernels that take more scratch space
 /// when there is room (Needs::workspace_cuda) then get what is left, up to their wish.

@@ -97,6 +97,11 @@ std::int64_t Needs::trainable_count() const {
   return count;
 }
 
+std::vector<CheckpointLevel> CheckpointingNeed::all() const {
+  if (!supported) return {};
+  return levels.empty() ? std::vector<CheckpointLevel>{{0, kept, extra}} : levels;
+}
+
 bool Needs::uses_op(std::string_view op) const {
   return std::find(ops.begin(), ops.end(), op) != ops.end();
 }

@@ -61,10 +61,19 @@ struct AttentionNeed {
   bool dropout = false;  ///< of the probabilities
 };
 
+/// One way to compute activations again instead of keeping them.
+struct CheckpointLevel {
+  std::int64_t segments = 0;  ///< parts whose inside is computed again; 0 = the model knows
+  double kept = 1;            ///< share of the saved activations that is alive at the worst moment
+  double extra = 0;           ///< extra work as a share of a training step, for the reason
+};
+
 struct CheckpointingNeed {
   bool supported = false;
-  double kept = 1;   ///< share of the saved activations that is alive at the worst moment
-  double extra = 0;  ///< extra work as a share of a training step, for the reason
+  double kept = 1, extra = 0;           ///< of the one way there is, if `levels` is empty
+  std::vector<CheckpointLevel> levels;  ///< least work first
+
+  std::vector<CheckpointLevel> all() const;  ///< none if not supported
 };
 
 struct Needs {
@@ -91,6 +100,7 @@ struct Needs {
   std::int64_t run_batch = 1;        ///< samples at once in inference, at most
   std::int64_t busy_batch = 1;       ///< fewest samples that keep an accelerator busy
   std::int64_t max_batch = 0;        ///< most samples at once; 0 = no limit
+  std::int64_t pad_width = 0;        ///< channels that may be padded with zeros; 0 = none
   CheckpointingNeed checkpointing;
   std::int64_t workspace_cuda = 0;  ///< what vendor kernels take beyond that when there is room
 

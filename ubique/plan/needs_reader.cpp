@@ -225,6 +225,7 @@ Needs read_needs(const Config& config) {
   needs.checkpointing.supported = checkpointing.get("supported", false);
   needs.checkpointing.kept = checkpointing.get("kept", 1.0);
   needs.checkpointing.extra = checkpointing.get("extra", 0.0);
+  needs.pad_width = config.get<std::int64_t>("pad_width", 0);
   needs.workspace_cuda = config.get_bytes("workspace_cuda", 0);
   check_needs(needs);
   return needs;

@@ -11,14 +11,12 @@ namespace ubique::plan {
 namespace {
 
 /// Milliseconds of arithmetic at the datasheet's rate, which no program beats.
-double compute_floor(const Question& question, const Plan& plan) {
+double compute_floor(const Question& question, const Plan& plan, double extra) {
   const auto& [facts, needs, wishes, evidence] = question;
   if (plan.dtype.value == DType::F32 && plan.tf32.value) return 0;  // the f32 rate is no bound then
   const double rate = is_half(plan.dtype.value) ? facts.tflops_half : facts.tflops_f32;
   const double train = needs.flops_train > 0 ? needs.flops_train : 3 * needs.flops_run;
-  const double flops =
-      question.train() ? train * (1 + (plan.checkpointing.value ? needs.checkpointing.extra : 0))
-                       : needs.flops_run;
+  const double flops = question.train() ? train * (1 + extra) : needs.flops_run;
   const auto samples = static_cast<double>(plan.micro_batch.value * plan.accumulation.value);
   return rate > 0 ? flops * samples / (rate * 1e12) * 1e3 : 0;
 }
@@ -72,13 +70,15 @@ Plan make_plan(const device::Facts& facts, const probe::Report& report, const Ne
   plan.effective_batch.value = plan.micro_batch.value * plan.accumulation.value * wishes.world_size;
   plan.effective_batch.reason = target.reason;
   plan.checkpointing = fit.checkpointing;
+  plan.segments = fit.checkpointing.value ? fit.level.segments : 0;
+  plan.pad_channels = choose_padding(question, plan.dtype.value);
   choose_runtime(question, plan);
   choose_numerics(question, plan);
   plan.distributed = choose_distributed(question);
   plan.workarounds = choose_workarounds(question, plan.dtype.value);
   plan.memory = fit.memory;
   plan.budget_reason = budget_reason(question);
-  plan.floor_ms = compute_floor(question, plan);
+  plan.floor_ms = compute_floor(question, plan, fit.checkpointing.value ? fit.level.extra : 0);
   return plan;
 }
 

@@ -52,6 +52,8 @@ struct Plan {
   Choice<std::int64_t>
       effective_batch;         ///< micro_batch * accumulation * processes, the same everywhere
   Choice<bool> checkpointing;  ///< of activations in the backward pass
+  std::int64_t segments = 0;   ///< of checkpointing; 0 = off, or as the model does it
+  Choice<std::int64_t> pad_channels;  ///< to a multiple of this; 1 = as they are
   Choice<bool> fused_kernels;
   Choice<bool> graph_capture;
   Choice<bool> pinned_memory;

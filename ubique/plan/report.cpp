@@ -88,6 +88,7 @@ std::vector<Field> fields(const Plan& plan) {
       field_of("accumulation", plan.accumulation),
       field_of("effective_batch", plan.effective_batch),
       field_of("checkpointing", plan.checkpointing),
+      field_of("pad_channels", plan.pad_channels),
       field_of("fused_kernels", plan.fused_kernels),
       field_of("graph_capture", plan.graph_capture),
       field_of("pinned_memory", plan.pinned_memory),
@@ -127,6 +128,7 @@ Json to_json(const Plan& plan) {
   json["machine"] = plan.machine;
   json["profile"] = plan.profile;
   json["needs"] = plan.needs;
+  json["segments"] = plan.segments;
   json["mode"] = to_string(plan.mode);
   for (const auto& field : fields(plan)) {
     json["choices"][field.key] = {{"value", field.value},

@@ -12,11 +12,12 @@
 namespace ubique::plan {
 namespace {
 
-/// One way to run it: a dtype with its attention, with or without checkpointing.
+/// One way to run it: a dtype with its attention, with or without one of the ways to checkpoint.
 struct Way {
   DTypeOption option;
   Choice<Attention> attention;
   bool checkpointing = false;
+  std::size_t level = 0;
   std::int64_t batch = 0;  ///< most samples at once that fit; 0 = none
 };
 
@@ -31,7 +32,7 @@ std::int64_t plan_budget(const Question& question) {
 MemoryParts predict(const Question& question, const Way& way, std::int64_t batch) {
   return predict_memory(question.needs,
                         {question.wishes.mode, question.facts.kind, way.option.dtype,
-                         way.attention.value, way.checkpointing, batch},
+                         way.attention.value, way.checkpointing, batch, way.level},
                         plan_budget(question));
 }
 
@@ -76,8 +77,12 @@ void add_ways(const Question& question, const DTypeOption& option, std::vector<W
                         fmt::format("{} attention: {}", last.option, last.why)});
     return;
   }
-  if (question.wishes.checkpointing != Toggle::On) ways.push_back({option, attention, false, 0});
-  if (checkpointing_obstacle(question).empty()) ways.push_back({option, attention, true, 0});
+  if (question.wishes.checkpointing != Toggle::On) ways.push_back({option, attention, false});
+  if (!checkpointing_obstacle(question).empty()) return;
+  const auto levels = question.needs.checkpointing.all().size();
+  for (std::size_t level = 0; level < levels; ++level) {
+    ways.push_back({option, attention, true, level});
+  }
 }
 
 std::vector<Way> list_ways(const Question& question, const DTypeRanking& ranking,
@@ -167,9 +172,13 @@ Way pick_way(const std::vector<Way>& ways, std::int64_t busy) {
 
 Choice<bool> explain_checkpointing(const Question& question, const Way& chosen,
                                    const std::vector<Way>& ways) {
-  const double extra = question.needs.checkpointing.extra;
-  const auto cost = extra > 0 ? fmt::format("about {:.0f} % more work", 100 * extra)
-                              : std::string("activations are computed twice");
+  const auto levels = question.needs.checkpointing.all();
+  const double extra = levels.empty() ? 0 : levels[chosen.level].extra;
+  auto cost = extra > 0 ? fmt::format("about {:.0f} % more work", 100 * extra)
+                        : std::string("activations are computed twice");
+  if (!levels.empty() && levels[chosen.level].segments > 0) {
+    cost = fmt::format("{} segments, {}", levels[chosen.level].segments, cost);
+  }
   if (chosen.checkpointing && question.wishes.checkpointing == Toggle::On) {
     return {true, "as asked: " + cost, {}};
   }
@@ -228,6 +237,7 @@ Fit find_fit(const Question& question, const BatchTarget& target, const DTypeRan
   fit.attention = chosen.attention;
   fit.memory = predict(question, chosen, chosen.batch);
   fit.checkpointing = explain_checkpointing(question, chosen, ways);
+  if (chosen.checkpointing) fit.level = question.needs.checkpointing.all()[chosen.level];
   fit.micro_batch.value = chosen.batch;
   fit.micro_batch.reason = batch_reason(question, fit.memory, chosen, ways, sizes.front());
   if (chosen.batch < sizes.front()) {

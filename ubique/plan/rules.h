@@ -51,6 +51,7 @@ Choice<bool> choose_scaler(const Question& question, DType dtype);
 /// A verdict that rules out every layout for a convolution the model has, or nullptr.
 const probe::Verdict* conv_fault(const Question& question, DType dtype);
 Choice<probe::Layout> choose_layout(const Question& question, DType dtype);
+Choice<std::int64_t> choose_padding(const Question& question, DType dtype);
 
 // rule_attention.cpp: an empty reason means that none is possible and right in this dtype.
 Choice<Attention> choose_attention(const Question& question, DType dtype);
@@ -71,6 +72,7 @@ struct Fit {
   DTypeOption option;
   Choice<Attention> attention;
   Choice<bool> checkpointing;
+  CheckpointLevel level;  ///< if checkpointing
   Choice<std::int64_t> micro_batch;
   MemoryParts memory;
   std::vector<Rejected> rejected_dtypes;

@@ -60,6 +60,7 @@ Toggle read_toggle(const Config& config, std::string_view key) {
 
 template <typename T>
 T read_count(const Config& config, std::string_view key, T fallback, T least) {
+  if (config.get<std::string>(key, "auto") == "auto") return fallback;
   const auto value = config.get<T>(key, fallback);
   check(value == fallback || (value >= least && value <= kMostSamples), ErrorKind::Usage,
         "[plan.wishes] {}: {} is out of range; got {}, expected {} to {}.", config.where(key), key,
