@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// The little that fused ops with a backward of their own need of autograd.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <ATen/core/grad_mode.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
+#include <torch/csrc/autograd/function.h>
+
+#include <memory>
+#include <vector>
+
+namespace ubique::kernels {
+
+/// While it lives, ops record nothing and autocast changes nothing: dtypes are what the code says.
+class PlainTensors {
+  at::NoGradGuard no_gradients_;
+  c10::impl::ExcludeDispatchKeyGuard no_autocast_{c10::autocast_dispatch_keyset};
+};
+
+bool wants_gradient(const at::Tensor& tensor);  ///< and recording is on
+
+/// Makes `node` the one that computed `result` from `inputs`; its apply() gives a gradient for
+/// each.
+void attach(at::Tensor& result, const std::shared_ptr<torch::autograd::Node>& node,
+            const std::vector<at::Tensor>& inputs);
+
+}  // namespace ubique::kernels

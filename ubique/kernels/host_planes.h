@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolutions of f32 volumes on the host, plane by plane: direct, without oneDNN's padding of
+// channels to its blocks. A plane lies in memory as (height, channels, width) with zeros beside
+// every row, so that no tap needs a test; whoever has the planes that an output plane looks at can
+// have it, which is all that streaming takes. Forward only.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ubique::kernels {
+
+struct PlaneForm {
+  std::int64_t channels = 1, height = 1, width = 1;
+  std::int64_t margin = 0;  ///< zeros beside a row: the furthest that a tap reaches
+
+  std::int64_t stride() const;  ///< floats from one row to the next
+  std::int64_t floats() const;  ///< of a whole plane with its margins
+};
+
+/// One plane's memory, zeros at first.
+class HostPlane {
+ public:
+  explicit HostPlane(const PlaneForm& form);
+
+  const PlaneForm& form() const { return form_; }
+  float* row(std::int64_t y);  ///< of its first channel; the others follow, stride() apart
+  const float* row(std::int64_t y) const { return const_cast<HostPlane*>(this)->row(y); }
+  /// (H, C, W), sharing memory.
+  at::Tensor view() const;
+  /// Everything, margins included, as one row of numbers: for functions f with f(0) = 0.
+  at::Tensor flat() const { return memory_; }
+
+ private:
+  PlaneForm form_;
+  at::Tensor memory_;
+};
+
+/// One output plane: the k input planes that its taps look at, null for those outside the volume,
+/// and where it goes.
+struct PlaneJob {
+  std::vector<const HostPlane*> seen;  ///< their margin is at least the convolution's reach()
+  float* result = nullptr;
+  std::int64_t row_stride = 0, channel_stride = 0;
+};
+
+/// The planes of a volume of `depth` that a convolution looks at around `group` output planes, each
+/// in the place of one that is no longer needed.
+class PlaneRing {
+ public:
+  PlaneRing(const PlaneForm& form, std::int64_t kernel, std::int64_t dilation, std::int64_t group,
+            std::int64_t depth);
+
+  HostPlane& at(std::int64_t z) { return planes_[static_cast<std::size_t>(z) % planes_.size()]; }
+  std::vector<const HostPlane*> seen_from(std::int64_t z);
+  /// Copies planes `first` to `last` of a sample (C, D, H, W) of any strides.
+  void copy(const ::at::Tensor& sample, std::int64_t first, std::int64_t last);
+  const PlaneForm& form() const { return form_; }
+  std::int64_t depth() const { return depth_; }
+
+ private:
+  PlaneForm form_;
+  std::int64_t kernel_, dilation_, depth_;
+  std::vector<HostPlane> planes_;
+};
+
+/// A convolution's weights in the order in which they are used.
+class PlaneConvolution {
+ public:
+  /// weight (O, I, k, k, k) with odd k up to 7; bias (O) may be undefined.
+  PlaneConvolution(const at::Tensor& weight, const at::Tensor& bias, std::int64_t dilation);
+  static bool supports(std::int64_t kernel) { return kernel % 2 == 1 && kernel <= 7; }
+
+  std::int64_t in() const { return in_; }
+  std::int64_t out() const { return out_; }
+  std::int64_t reach() const { return dilation_ * (kernel_ / 2); }  ///< in planes, rows and columns
+  std::int64_t kernel() const { return kernel_; }
+  std::int64_t dilation() const { return dilation_; }
+
+  /// All rows of all jobs, spread over torch's threads.
+  void run(std::span<const PlaneJob> jobs, std::int64_t height, bool relu) const;
+
+ private:
+  void run_row(const PlaneJob& job, std::int64_t y, bool relu) const;
+
+  std::int64_t in_, out_, kernel_, dilation_;
+  std::vector<float> weights_;  // by block of output channels, tap, input channel
+  std::vector<float> bias_;
+};
+
+/// A 1x1x1 convolution and what becomes of its result.
+class PlaneClassifier {
+ public:
+  PlaneClassifier(const at::Tensor& weight, const at::Tensor& bias);  ///< (K, C, 1, 1, 1), (K)
+
+  /// The first of the largest logits of every voxel. False if one of them is NaN or infinite.
+  bool labels(const HostPlane& plane, std::uint8_t* out) const;
+  /// The logits themselves, (K, H, W), with `class_stride` floats from one class to the next.
+  bool logits(const HostPlane& plane, float* out, std::int64_t class_stride) const;
+
+ private:
+  bool run(const HostPlane& plane, std::uint8_t* labels, float* logits,
+           std::int64_t class_stride) const;
+
+  std::int64_t classes_, channels_;
+  std::vector<float> weights_, bias_;
+};
+
+}  // namespace ubique::kernels
