@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+// AdamW (Loshchilov and Hutter 2019), weight decay decoupled: torch's fused kernel where the device
+// has one, else a handful of ops over all parameters. Both skip an update by a flag on the device.
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <c10/core/GradMode.h>
+#include <c10/core/TensorOptions.h>
+
+#include <cmath>
+
+#include "ubique/base/error.h"
+#include "ubique/engine/optimizer.h"
+#include "ubique/engine/state_dict.h"
+
+namespace ubique::engine {
+namespace {
+
+using Tensors = std::vector<at::Tensor>;
+
+/// Has this device a kernel of its own for the fused update?
+bool has_fused_adamw(c10::Device device) {
+  const auto schema = c10::Dispatcher::singleton().findSchema({"aten::_fused_adamw_", "tensor_lr"});
+  const auto key = c10::computeDispatchKey(c10::kFloat, c10::kStrided, device);
+  return schema && schema->hasKernelForDispatchKey(key);
+}
+
+struct Lists {
+  Tensors weights, gradients, means, squares;
+};
+
+class AdamW final : public Optimizer {
+ public:
+  AdamW(const OptimizerOptions& options, NamedTensors given, bool fused)
+      : Optimizer(std::move(given)),
+        options_(options),
+        means_("exp_avg", parameters()),
+        squares_("exp_avg_sq", parameters()) {
+    const auto device = parameters().front().second.device();
+    fused_ = fused && has_fused_adamw(device);
+    const auto f32 = at::TensorOptions(at::kFloat).device(device);
+    step_ = at::zeros({}, f32);
+    lr_ = at::zeros({}, f32);
+  }
+
+  void step(const Rates& rates, const at::Tensor& bad) override {
+    const c10::NoGradGuard no_gradients;
+    const auto places = with_gradient();
+    if (places.empty()) return;
+    Lists lists{{}, {}, means_.of(places), squares_.of(places)};
+    for (const auto place : places) {
+      lists.weights.push_back(parameters()[place].second);
+      lists.gradients.push_back(parameters()[place].second.grad());
+    }
+    const double beta1 = rates.momentum.value_or(options_.beta1);
+    step_.add_(1);
+    step_.sub_(bad);
+    lr_.fill_(rates.lr);
+    if (fused_) {
+      step_fused(lists, rates.lr, beta1, bad);
+    } else {
+      step_plain(lists, beta1, bad);
+    }
+  }
+
+  NamedTensors state() const override {
+    NamedTensors state = {{"step", step_}};
+    means_.save(state);
+    squares_.save(state);
+    return state;
+  }
+
+  void load(const NamedTensors& state) override {
+    const auto step = find_tensor(state, "step");
+    check(step.defined() && step.numel() == 1, ErrorKind::Input,
+          "[engine.optimizer] the saved state is not adamw's; got no step counter. Start with "
+          "--model instead of resuming.");
+    step_.fill_(step.item<double>());
+    means_.load(state);
+    squares_.load(state);
+  }
+
+ private:
+  void step_fused(Lists& lists, double lr, double beta1, const at::Tensor& bad) {
+    // All parameters share one counter. Where the update is skipped it is not read.
+    const Tensors steps(lists.weights.size(), step_);
+    if (step_.is_cpu()) {  // the host's own lr, with all its digits
+      at::_fused_adamw_(lists.weights, lists.gradients, lists.means, lists.squares, {}, steps, lr,
+                        beta1, options_.beta2, options_.weight_decay, options_.eps, false, false,
+                        {}, bad);
+    } else {
+      at::_fused_adamw_(lists.weights, lists.gradients, lists.means, lists.squares, {}, steps, lr_,
+                        beta1, options_.beta2, options_.weight_decay, options_.eps, false, false,
+                        {}, bad);
+    }
+  }
+
+  void step_plain(Lists& lists, double beta1, const at::Tensor& bad) {
+    const auto skip = bad.gt(0);
+    const auto unless_bad = [&](double value) {
+      return at::where(skip, at::zeros_like(bad), at::full_like(bad, value));
+    };
+    for (auto& gradient : lists.gradients) gradient.masked_fill_(skip, 0);
+    move_towards(lists.means, lists.gradients, unless_bad(1 - beta1));
+    move_towards(lists.squares, at::_foreach_mul(lists.gradients, lists.gradients),
+                 unless_bad(1 - options_.beta2));
+
+    // 1 - beta^step without cancellation; at least one step, for a first update that is skipped.
+    const auto count = step_.clamp_min(1);
+    const auto correction1 = count.mul(std::log(beta1)).expm1().neg();
+    const auto correction2 = count.mul(std::log(options_.beta2)).expm1().neg();
+    const auto lr = at::where(skip, at::zeros_like(lr_), lr_);
+    if (options_.weight_decay != 0) {
+      at::_foreach_mul_(lists.weights, 1 - lr * options_.weight_decay);
+    }
+    auto change = at::_foreach_sqrt(lists.squares);
+    at::_foreach_div_(change, correction2.sqrt());
+    at::_foreach_add_(change, options_.eps);
+    change = at::_foreach_div(lists.means, change);
+    at::_foreach_mul_(change, lr / correction1);
+    at::_foreach_sub_(lists.weights, change);
+  }
+
+  /// values += share * (targets - values)
+  static void move_towards(Tensors& values, const Tensors& targets, const at::Tensor& share) {
+    auto way = at::_foreach_sub(targets, values);
+    at::_foreach_mul_(way, share);
+    at::_foreach_add_(values, way);
+  }
+
+  OptimizerOptions options_;
+  bool fused_ = false;
+  Moments means_, squares_;
+  at::Tensor step_, lr_;  // f32 device scalars
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> make_adamw(const OptimizerOptions& options, NamedTensors parameters,
+                                      bool fused) {
+  return std::make_unique<AdamW>(options, std::move(parameters), fused);
+}
+
+}  // namespace ubique::engine

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mixed precision for as long as it lives: heavy ops of one kind of device compute in a smaller
+// dtype. Inside an enabled region a disabled one is an island of full precision.
+#pragma once
+
+#include <c10/core/DeviceType.h>
+#include <c10/core/ScalarType.h>
+
+#include "ubique/plan/plan.h"
+
+namespace ubique::engine {
+
+struct AutocastState {
+  bool enabled = false;
+  c10::ScalarType dtype = c10::ScalarType::Float;
+  bool cache = true;  ///< keeps casts of weights until the outermost region ends
+};
+
+/// What holds in this thread now.
+AutocastState autocast_state(c10::DeviceType type);
+/// What a plan asks for.
+AutocastState autocast_of(const plan::Plan& plan);
+
+class Autocast {
+ public:
+  Autocast(c10::DeviceType type, const AutocastState& state);
+  ~Autocast();
+  Autocast(const Autocast&) = delete;
+  Autocast& operator=(const Autocast&) = delete;
+
+ private:
+  c10::DeviceType type_;
+  AutocastState before_;
+};
+
+}  // namespace ubique::engine

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Samples by number. A dataset gives tensors on the host; order, threads and transfers are the
+// loader's business.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "ubique/base/random.h"
+#include "ubique/engine/batch.h"
+
+namespace ubique::engine {
+
+class Dataset {
+ public:
+  virtual ~Dataset() = default;
+  virtual std::int64_t size() const = 0;
+  /// Collates these samples. Called from several threads at once. `random` is this batch's own
+  /// stream, for augmentation: the same for the same seed, epoch and place in it.
+  virtual Batch load(const std::vector<std::int64_t>& indices, const Random& random) const = 0;
+  /// Samples that take the most memory, for a trial step: any where all are alike.
+  virtual std::vector<std::int64_t> largest(std::int64_t count) const {
+    std::vector<std::int64_t> first;
+    for (std::int64_t i = 0; i < count; ++i) first.push_back(i);
+    return first;
+  }
+  /// A short hash of what the samples are, for the checkpoint's story.
+  virtual std::string fingerprint() const = 0;
+};
+
+}  // namespace ubique::engine

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// The contract of a family and the registry through which everyone reaches it. A family is one
+// folder under models/; CMake finds it, nothing else is edited.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ubique/base/config.h"
+#include "ubique/base/error.h"
+#include "ubique/base/progress.h"
+#include "ubique/engine/checkpoint.h"
+#include "ubique/engine/model.h"
+#include "ubique/engine/task.h"
+#include "ubique/engine/trainer.h"
+
+namespace ubique::engine {
+
+/// A flag of a command, which is a configuration key (YAML, UBIQUE_*) as well.
+struct Option {
+  std::string flag;  ///< "--channels", "-c,--channels"
+  std::string key;   ///< "channels"
+  std::string type;  ///< "N", "PATH"; empty: a switch, "--x" or "--x,!--no-x"
+  std::string help;
+};
+
+/// What a person asked of a command.
+struct Request {
+  Config config;                    ///< flags > environment > YAML > defaults
+  std::vector<std::string> inputs;  ///< positional arguments
+  std::filesystem::path output;     ///< -o; empty = the command's default
+  std::string model;                ///< --model
+  bool fallback = false;            ///< --fallback
+  ProgressStyle progress = ProgressStyle::Lines;
+  std::function<bool()> stop_requested;  ///< Ctrl-C or SIGTERM came
+};
+
+/// What it came to: the text for people and the same for programs.
+struct Outcome {
+  std::string text;
+  Json json;
+  ExitCode code = ExitCode::Ok;  ///< Input: some inputs failed, the rest is written
+};
+
+/// One row of `ubique VERB FAMILY`.
+struct Command {
+  std::string verb = {};          ///< "data", "train", "evaluate", "experiment", "validate", "run"
+  std::string name = {};          ///< a third word: "synth" of `data meshnet synth`; empty for most
+  std::string summary = {};       ///< one line, lower case, no full stop
+  std::string inputs = {};        ///< positional arguments as help shows them: "SCAN..."; empty = none
+  bool needs_model = false;  ///< takes --model
+  bool needs_device = true;  ///< takes --device and the plan's wishes
+  std::vector<Option> options = {};
+  std::vector<std::pair<std::string, std::string>> examples = {};  ///< command, what it does
+  std::function<Outcome(const Request&)> run = {};
+};
+
+class Family {
+ public:
+  virtual ~Family() = default;
+  virtual std::string name() const = 0;
+  virtual std::string summary() const = 0;
+  virtual std::vector<Command> commands() const = 0;
+  /// Options of `train` beside those that every family has; keys of the model and its data.
+  virtual std::vector<Option> train_options() const = 0;
+  virtual std::vector<std::pair<std::string, std::string>> train_examples() const { return {}; }
+  virtual Recipe default_recipe() const = 0;
+  /// A fresh model from a person's configuration; Usage error for values that cannot be.
+  virtual std::unique_ptr<Model> configure(const Config& config) const = 0;
+  /// The model that a checkpoint's header describes, without weights.
+  virtual std::unique_ptr<Model> build(const Json& config) const = 0;
+  virtual std::unique_ptr<Task> task(const Request& request) const = 0;
+  /// Can `path` be a file or folder of the original systems? Looks, does not load.
+  virtual bool recognizes(const std::filesystem::path& path) const = 0;
+  virtual std::unique_ptr<Model> import_model(const std::filesystem::path& path) const = 0;
+  /// Formats that `convert` and `export` write: "safetensors", "pt", "brainchop".
+  virtual std::vector<std::string> formats() const = 0;
+  /// The format that a name such as "net.pt" suggests; empty if none.
+  virtual std::string format_of(const std::filesystem::path& /*path*/) const { return {}; }
+  /// Writes, reads back and compares; Parity error, and nothing left behind, if they differ.
+  virtual void export_model(Model& model, const std::string& format,
+                            const std::filesystem::path& path) const = 0;
+};
+
+void register_family(std::unique_ptr<Family> family);
+std::vector<const Family*> families();
+const Family& find_family(const std::string& name);  ///< Usage error with a "did you mean"
+
+/// A checkpoint folder of ours, or anything that a family recognizes; with its weights, on the CPU.
+/// `family` empty: whichever it is; else Input error for a model of another family.
+std::unique_ptr<Model> open_model(const std::filesystem::path& path,
+                                  const std::string& family = {});
+
+}  // namespace ubique::engine

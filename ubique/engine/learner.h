@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// A network that learns: model, optimizer, schedule, loss scaling, averaged weights and guards,
+// with all that an exact resume needs of them. It makes one update at a time; which batches, when
+// to validate and what to keep is the trainer's business.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "ubique/engine/checkpoint.h"
+#include "ubique/engine/ema.h"
+#include "ubique/engine/generators.h"
+#include "ubique/engine/guard.h"
+#include "ubique/engine/optimizer.h"
+#include "ubique/engine/schedule.h"
+#include "ubique/engine/step.h"
+#include "ubique/engine/task.h"
+
+namespace ubique::engine {
+
+/// The weights that training goes on with; the model's own tensors are averages if there are any.
+NamedTensors training_weights(const Checkpoint& checkpoint);
+
+/// What an update came to. Tensors are f32 device scalars: reading them waits.
+struct UpdateFacts {
+  at::Tensor loss, norm, bad, scale;
+  NamedTensors metrics;
+  Rates rates;
+  double weight = 0;
+  std::int64_t samples = 0;
+};
+
+class Learner {
+ public:
+  /// The network is on the device already.
+  Learner(Task& task, const plan::Plan& plan, c10::Device device, std::int64_t total_steps);
+
+  /// begin, add (once or more), then finish; or abandon, which leaves everything as begin found it.
+  void begin();
+  void add(const Batch& batch);  ///< on the host
+  UpdateFacts finish(std::int64_t step);
+  void abandon();
+
+  /// Less memory from now on: another micro-batch, recomputation.
+  void follow(const plan::Plan& plan) { plan_ = plan; }
+
+  /// The network, the averages in its place if there are any, in eval mode without gradient, under
+  /// the plan's autocast; everything as before afterwards, torch's generators too.
+  template <typename Work>
+  auto at_rest(const Work& work);
+
+  void observe(double score) { schedule_->observe(score); }
+  const SkipCounter& skipped() const { return skipped_; }
+
+  void save(Checkpoint& checkpoint) const;  ///< model, trainer, and its part of trainer_state
+  /// The state before the update that was just finished and skipped: with it one meets it again.
+  void save_before(Checkpoint& checkpoint, const UpdateFacts& facts) const;
+  /// All but the network's own tensors, which are there already (training_weights). Input error for
+  /// a checkpoint that holds none of it, or of another network.
+  void load(const Checkpoint& checkpoint);
+
+ private:
+  class AtRest;
+  void put_generators(Checkpoint& checkpoint, const GeneratorStates& states) const;
+  void load_generators(const Checkpoint& checkpoint);
+
+  Task& task_;
+  Model& model_;
+  plan::Plan plan_;
+  c10::Device device_;
+  NamedTensors parameters_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::unique_ptr<Schedule> schedule_;
+  GradScaler scaler_;
+  AveragedWeights averages_;
+  SkipCounter skipped_;
+  StatisticsGuard statistics_;
+  GeneratorStates before_;  // of the update under way
+  std::optional<Accumulation> sum_;
+};
+
+/// See Learner::at_rest.
+class Learner::AtRest {
+ public:
+  explicit AtRest(Learner& learner);
+  ~AtRest();
+  AtRest(const AtRest&) = delete;
+  AtRest& operator=(const AtRest&) = delete;
+
+ private:
+  struct Held;
+  std::unique_ptr<Held> held_;
+};
+
+template <typename Work>
+auto Learner::at_rest(const Work& work) {
+  const AtRest rest(*this);
+  return work();
+}
+
+}  // namespace ubique::engine

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// One configured network of a family, as the engine sees it: parameters under upstream's names, a
+// training step, and what it needs of a machine.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "ubique/base/json.h"
+#include "ubique/base/random.h"
+#include "ubique/engine/batch.h"
+#include "ubique/plan/needs.h"
+#include "ubique/plan/plan.h"
+
+namespace torch::nn {
+class Module;
+}
+
+namespace ubique::engine {
+
+class Model {
+ public:
+  virtual ~Model() = default;
+  virtual std::string family() const = 0;
+  /// Everything that Family::build needs to make it again, and how its input is prepared.
+  virtual Json config() const = 0;
+  /// Its state-dict names are those of the original system.
+  virtual torch::nn::Module& network() = 0;
+  /// Fresh weights, the same on every device: made on the host from `random`.
+  virtual void initialize(const Random& random) = 0;
+  virtual plan::Needs needs() const = 0;
+  /// Called once the network is on the plan's device: layouts, padding, recomputation, own kernels;
+  /// called again with another plan if memory runs out. The state dict keeps its names and shapes.
+  virtual void adopt(const plan::Plan& plan) = 0;
+  /// Forward pass and loss of a batch on the device, in train mode, under the plan's autocast.
+  virtual Step step(const Batch& batch) = 0;
+
+  /// Does it hold weights worth keeping? Set by whoever loads some; train() then makes none.
+  bool initialized() const { return initialized_; }
+  void set_initialized() { initialized_ = true; }
+
+ private:
+  bool initialized_ = false;
+};
+
+}  // namespace ubique::engine

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/engine/optimizer.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+
+#include "ubique/base/error.h"
+#include "ubique/base/text.h"
+#include "ubique/engine/state_dict.h"
+
+namespace ubique::engine {
+
+void Optimizer::zero_grad() {
+  for (auto& [name, parameter] : parameters_) parameter.mutable_grad().reset();
+}
+
+std::vector<std::size_t> Optimizer::with_gradient() const {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (parameters_[i].second.grad().defined()) places.push_back(i);
+  }
+  return places;
+}
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, NamedTensors parameters,
+                                          bool fused) {
+  check(!parameters.empty(), ErrorKind::Usage,
+        "[engine.optimizer] the network has no parameter to train; expected at least one that "
+        "needs a gradient.");
+  if (options.name == "adamw") return make_adamw(options, std::move(parameters), fused);
+  if (options.name == "sgd") return make_sgd(options, std::move(parameters));
+  const std::vector<std::string> names = {"adamw", "sgd"};
+  fail(ErrorKind::Usage, "[engine.optimizer] unknown optimizer; got '{}', expected one of {}.{}",
+       options.name, join(names, ", "), hint(options.name, names));
+}
+
+Moments::Moments(std::string kind, const NamedTensors& parameters) : kind_(std::move(kind)) {
+  for (const auto& [name, parameter] : parameters) {
+    tensors_.emplace_back(name, at::zeros_like(parameter.detach()));
+  }
+}
+
+std::vector<at::Tensor> Moments::of(const std::vector<std::size_t>& places) const {
+  std::vector<at::Tensor> list;
+  list.reserve(places.size());
+  for (const auto place : places) list.push_back(tensors_[place].second);
+  return list;
+}
+
+void Moments::save(NamedTensors& state) const {
+  for (const auto& [name, tensor] : tensors_) state.emplace_back(kind_ + "." + name, tensor);
+}
+
+void Moments::load(const NamedTensors& state) {
+  const c10::NoGradGuard no_gradients;
+  const std::map<std::string, at::Tensor> given(state.begin(), state.end());
+  for (auto& [name, tensor] : tensors_) {
+    const auto found = given.find(kind_ + "." + name);
+    check(found != given.end() && found->second.sizes() == tensor.sizes(), ErrorKind::Input,
+          "[engine.optimizer] the saved state is of another optimizer or network; got no {}.{} of "
+          "the right shape. Start with --model instead of resuming.",
+          kind_, name);
+    tensor.copy_(found->second);
+  }
+}
+
+}  // namespace ubique::engine

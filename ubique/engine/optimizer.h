@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// From gradients to new weights. All state is on the parameters' device and a step never waits for
+// it; a family may bring an optimizer of its own (Task::make_optimizer).
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ubique/engine/batch.h"
+#include "ubique/engine/recipe.h"
+
+namespace ubique::engine {
+
+/// What a schedule says for one update.
+struct Rates {
+  double lr = 0;
+  std::optional<double> momentum;  ///< instead of beta1 or momentum; none = as the options say
+};
+
+class Optimizer {
+ public:
+  explicit Optimizer(NamedTensors parameters) : parameters_(std::move(parameters)) {}
+  virtual ~Optimizer() = default;
+
+  /// One update from the gradients, which it may overwrite; parameters without one stay as they
+  /// are. `bad` is an f32 device scalar: where it is 1 nothing changes, whatever the gradients are.
+  virtual void step(const Rates& rates, const at::Tensor& bad) = 0;
+  /// State under names that depend on no device: "exp_avg.NAME", "step".
+  virtual NamedTensors state() const = 0;
+  /// Input error for a state of other parameters.
+  virtual void load(const NamedTensors& state) = 0;
+
+  void zero_grad();
+  const NamedTensors& parameters() const { return parameters_; }
+
+ protected:
+  /// Parameters that have a gradient now, by their places in parameters().
+  std::vector<std::size_t> with_gradient() const;
+
+ private:
+  NamedTensors parameters_;
+};
+
+/// adamw or sgd. `fused`: one kernel for all where the device has it. Usage error with a "did you
+/// mean" for another name.
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, NamedTensors parameters,
+                                          bool fused);
+
+std::unique_ptr<Optimizer> make_adamw(const OptimizerOptions& options, NamedTensors parameters,
+                                      bool fused);
+std::unique_ptr<Optimizer> make_sgd(const OptimizerOptions& options, NamedTensors parameters);
+
+/// One tensor per parameter, of its shape and layout, under "KIND.NAME" in a state.
+class Moments {
+ public:
+  Moments(std::string kind, const NamedTensors& parameters);
+  std::vector<at::Tensor> of(const std::vector<std::size_t>& places) const;
+  void save(NamedTensors& state) const;
+  void load(const NamedTensors& state);
+
+ private:
+  std::string kind_;
+  NamedTensors tensors_;
+};
+
+}  // namespace ubique::engine

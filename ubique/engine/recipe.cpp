@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/engine/recipe.h"
+
+#include <cmath>
+#include <limits>
+#include <string_view>
+
+#include "ubique/base/error.h"
+
+namespace ubique::engine {
+namespace {
+
+constexpr double kNoLimit = std::numeric_limits<double>::max();
+
+/// Reads numbers and refuses those that cannot be, naming where they came from.
+class RecipeReader {
+ public:
+  explicit RecipeReader(const Config& config) : config_(config) {}
+
+  double number(std::string_view key, double fallback, double least, double most) const {
+    const auto value = config_.get<double>(key, fallback);
+    check_range(key, value, least, most);
+    return value;
+  }
+  std::int64_t count(std::string_view key, std::int64_t fallback, std::int64_t least) const {
+    const auto value = config_.get<std::int64_t>(key, fallback);
+    check_range(key, static_cast<double>(value), static_cast<double>(least), kNoLimit);
+    return value;
+  }
+
+ private:
+  void check_range(std::string_view key, double value, double least, double most) const {
+    const bool possible = std::isfinite(value) && value >= least && value <= most;
+    check(possible, ErrorKind::Usage, "[engine.recipe] {}: {} is out of range; got {}, expected {}",
+          config_.where(key), key, value,
+          most == kNoLimit ? fmt::format("at least {}.", least)
+                           : fmt::format("{} to {}.", least, most));
+  }
+
+  const Config& config_;
+};
+
+void read_optimizer(const Config& config, OptimizerOptions& options) {
+  const RecipeReader read(config);
+  options.name = config.get<std::string>("optimizer", options.name);
+  options.lr = read.number("lr", options.lr, 0, 1e3);
+  options.weight_decay = read.number("weight_decay", options.weight_decay, 0, kNoLimit);
+  options.weight_decay = read.number("wd", options.weight_decay, 0, kNoLimit);
+  options.beta1 = read.number("beta1", options.beta1, 0, 1 - 1e-12);
+  options.beta2 = read.number("beta2", options.beta2, 0, 1 - 1e-12);
+  options.eps = read.number("eps", options.eps, 0, 1);
+  options.momentum = read.number("momentum", options.momentum, 0, 1);
+  options.nesterov = config.get<bool>("nesterov", options.nesterov);
+  check(!options.nesterov || options.momentum > 0, ErrorKind::Usage,
+        "[engine.recipe] {}: nesterov needs momentum; got momentum 0, expected e.g. 0.9.",
+        config.where("nesterov"));
+}
+
+void read_schedule(const Config& config, ScheduleOptions& options) {
+  const RecipeReader read(config);
+  constexpr double kLeastFactor = 1e-12;
+  options.name = config.get<std::string>("schedule", options.name);
+  options.warmup = read.number("warmup", options.warmup, 0, 1);
+  options.div_factor = read.number("div_factor", options.div_factor, kLeastFactor, kNoLimit);
+  options.final_div_factor =
+      read.number("final_div_factor", options.final_div_factor, kLeastFactor, kNoLimit);
+  options.base_momentum = read.number("base_momentum", options.base_momentum, 0, 1 - 1e-12);
+  options.max_momentum = read.number("max_momentum", options.max_momentum, 0, 1 - 1e-12);
+  options.cycle_momentum = config.get<bool>("cycle_momentum", options.cycle_momentum);
+  options.floor = read.number("lr_floor", options.floor, 0, 1);
+  options.factor = read.number("plateau_factor", options.factor, 0, 1);
+  options.threshold = read.number("plateau_threshold", options.threshold, 0, 1);
+  options.patience = read.count("plateau_patience", options.patience, 0);
+  options.min_lr = read.number("min_lr", options.min_lr, 0, kNoLimit);
+}
+
+}  // namespace
+
+Recipe read_recipe(const Config& config, const Recipe& defaults) {
+  Recipe recipe = defaults;
+  const RecipeReader read(config);
+  recipe.epochs = read.count("epochs", recipe.epochs, 1);
+  recipe.max_steps = read.count("max_steps", recipe.max_steps, 0);
+  read_optimizer(config, recipe.optimizer);
+  read_schedule(config, recipe.schedule);
+  recipe.clip_norm = read.number("clip_norm", recipe.clip_norm, 0, kNoLimit);
+  recipe.ema_decay = read.number("ema", recipe.ema_decay, 0, 1 - 1e-12);
+  recipe.watch = config.get<std::string>("watch", recipe.watch);
+  recipe.watch_higher = config.get<bool>("watch_higher", recipe.watch_higher);
+  recipe.patience = read.count("patience", recipe.patience, 0);
+  recipe.validate_every = read.count("validate_every", recipe.validate_every, 1);
+  recipe.checkpoint_every = read.count("checkpoint_every", recipe.checkpoint_every, 0);
+  recipe.keep = read.count("keep", recipe.keep, 1);
+  recipe.max_bad_steps = read.count("max_bad_steps", recipe.max_bad_steps, 1);
+  recipe.seed =
+      static_cast<std::uint64_t>(read.count("seed", static_cast<std::int64_t>(recipe.seed), 0));
+  return recipe;
+}
+
+}  // namespace ubique::engine

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// One training job as a family sets it up: a model, what it learns from, how, and how well it does.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "ubique/engine/dataset.h"
+#include "ubique/engine/model.h"
+#include "ubique/engine/recipe.h"
+
+namespace ubique::engine {
+
+class Optimizer;
+
+/// A picture for the report, as PNG bytes.
+struct ReportPicture {
+  std::string caption;
+  std::string png;
+};
+
+class Task {
+ public:
+  virtual ~Task() = default;
+  virtual Model& model() = 0;
+  virtual const Dataset& training_set() = 0;
+  virtual const Recipe& recipe() const = 0;
+  /// Scores on held-out data; empty where there is none. Called in eval mode without gradient,
+  /// under the plan's autocast, with averaged weights if the recipe has them.
+  virtual Scores validate() = 0;
+  /// A few pictures of what the model does now, for the report; called as validate() is.
+  virtual std::vector<ReportPicture> pictures() { return {}; }
+  /// An optimizer of the family's own, for parameters that need a gradient; null: the engine's, by
+  /// the options' name. Called once the network is on its device.
+  virtual std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& /*options*/);
+  /// What goes into the checkpoint's header beside the model's own config: folds, data hash.
+  virtual Json story() const { return Json::object(); }
+};
+
+}  // namespace ubique::engine

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop itself. After every update a run may be told to stop; where it stands is then saved, and
+// going on from there gives the numbers of a run that never stopped.
+#include "ubique/engine/trainer_run.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "ubique/base/log.h"
+#include "ubique/base/text.h"
+#include "ubique/device/runtime.h"
+#include "ubique/engine/auto_batch.h"
+
+namespace ubique::engine {
+namespace {
+
+std::string epoch_text(const EpochRecord& record, std::int64_t epochs) {
+  auto text = fmt::format("epoch {}/{}: loss {:.4g}", record.epoch + 1, epochs, record.train_loss);
+  for (const auto& [name, value] : record.scores) text += fmt::format(", {} {:.4g}", name, value);
+  text += fmt::format(", {:.1f} s", record.seconds);
+  return record.best ? text + ", the best so far" : text;
+}
+
+double watched_score(const Scores& scores, const std::string& name) {
+  std::vector<std::string> names;
+  for (const auto& [known, value] : scores) {
+    if (known == name) return value;
+    names.push_back(known);
+  }
+  fail(ErrorKind::Usage,
+       "[engine.train] no score has the name to watch; got watch {}, expected one of {}.{}", name,
+       join(names, ", "), hint(name, names));
+}
+
+}  // namespace
+
+TrainResult TrainingRun::go() {
+  const auto stop = [&] { return options_.stop_requested && options_.stop_requested(); };
+  bool interrupted = false;
+  if (state_.step < total_ && !state_.stopped_early) {
+    verify_batch();
+    start_loader();
+  }
+  while (!interrupted) {
+    if (epoch_is_over()) close_epoch();
+    if (state_.step >= total_ || state_.stopped_early) break;
+    make_update();
+    interrupted = stop();
+  }
+  loader_.reset();
+  if (interrupted) save("last");
+  return result(interrupted);
+}
+
+bool TrainingRun::epoch_is_over() const {
+  return state_.open_updates > 0 && (state_.cursor.update == 0 || state_.step >= total_);
+}
+
+void TrainingRun::make_update() {
+  const auto facts = attempt_update();
+  epoch_mean_->add(facts.loss, facts.weight);
+  state_.cursor = sampler_.after(state_.cursor);
+  ++state_.step;
+  ++state_.open_updates;
+  logged_samples_ += facts.samples;
+  if (log_is_due()) log_update(facts);
+  progress_->advance(1, note_);
+  if (recipe_.checkpoint_every > 0 && state_.step % recipe_.checkpoint_every == 0) {
+    save(fmt::format("step-{}", state_.step));
+    save("last");
+  }
+}
+
+/// Again with less at once, as often as memory runs out.
+UpdateFacts TrainingRun::attempt_update() {
+  for (;;) {
+    std::string trouble;
+    learner_->begin();
+    try {
+      for (bool whole = false; !whole;) {
+        const auto loaded = loader_->next();
+        learner_->add(loaded.batch);
+        whole = loaded.piece.part + 1 == loaded.piece.parts;
+      }
+    } catch (const std::exception& error) {
+      if (!device::is_out_of_memory(error)) throw;
+      trouble = first_words(error);
+    }
+    if (trouble.empty()) return learner_->finish(state_.step);
+    learner_->abandon();  // not sooner: by now the failed pass has let its memory go
+    give_way(trouble);
+    start_loader();
+  }
+}
+
+void TrainingRun::close_epoch() {
+  EpochRecord record;
+  record.epoch = state_.open_epoch();
+  record.step = state_.step;
+  record.train_loss = state_.train_loss = epoch_mean_->mean();
+  const bool last = state_.step >= total_;
+  const bool due = last || (record.epoch + 1) % recipe_.validate_every == 0;
+  if (due) state_.scores = record.scores = learner_->at_rest([&] { return task_.validate(); });
+  record.best = judge(record.scores, record.train_loss, due);
+  record.seconds = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
+  folder_.log_epoch(record);
+  log::info("{}", epoch_text(record, recipe_.epochs));
+
+  state_.open_updates = 0;
+  epoch_mean_.emplace(device_);
+  if (record.best) save("best");
+  save("last");
+  if (plan_.clear_cache.value) device::empty_cache(device_);
+  constexpr auto kBetweenReports = std::chrono::minutes(1);
+  if (options_.report && Clock::now() - report_time_ > kBetweenReports) write_report("running");
+  epoch_start_ = Clock::now();
+}
+
+/// Is this epoch the best so far? Tells the schedule, and stops a run that waited long enough.
+bool TrainingRun::judge(const Scores& scores, double train_loss, bool validated) {
+  const bool unscored = validated && scores.empty();
+  if (unscored && !recipe_.watch.empty()) {
+    log::warn_once("engine.watch",
+                   "[engine.train] nothing is held out to validate on: the "
+                   "training loss decides about the best epoch");
+  }
+  const bool by_loss = recipe_.watch.empty() || unscored;
+  if (!by_loss && !validated) return false;
+  const double score = by_loss ? train_loss : watched_score(scores, recipe_.watch);
+  learner_->observe(score);
+  const bool higher = !by_loss && recipe_.watch_higher;
+  const bool better = std::isfinite(score) &&
+                      (!state_.best || (higher ? score > *state_.best : score < *state_.best));
+  const auto waited = state_.open_epoch() - state_.best_epoch;
+  if (better) {
+    state_.best = score;
+    state_.best_scores = scores;
+    state_.best_epoch = state_.open_epoch();
+  } else if (recipe_.patience > 0 && waited >= recipe_.patience && state_.step < total_) {
+    state_.stopped_early = true;
+    log::info("stopping early: no better {} for {} epochs",
+              by_loss ? "training loss" : recipe_.watch, waited);
+  }
+  return better;
+}
+
+TrainResult TrainingRun::result(bool interrupted) {
+  TrainResult result;
+  result.steps = state_.step;
+  result.epochs = state_.cursor.update > 0 ? state_.cursor.epoch + 1 : state_.cursor.epoch;
+  result.train_loss = state_.open_updates > 0 ? epoch_mean_->mean() : state_.train_loss;
+  result.scores = state_.scores;
+  result.best = state_.best_scores;
+  result.best_epoch = state_.best_epoch;
+  result.skipped_steps = static_cast<std::int64_t>(learner_->skipped().total().item<double>());
+  result.interrupted = interrupted;
+  result.stopped_early = state_.stopped_early;
+  result.predicted_bytes = plan_.memory.total;
+  device::synchronize(device_);
+  result.measured_bytes = device::memory_use(device_).peak_bytes;
+  result.seconds = seconds();
+  if (state_.best) result.best_checkpoint = folder_.checkpoint_path("best");
+  result.last_checkpoint = folder_.checkpoint_path("last");
+  progress_->finish(note_);
+  if (options_.report) {
+    write_report(interrupted ? "interrupted" : state_.stopped_early ? "stopped early" : "finished");
+    result.report = options_.folder / "report.html";
+  }
+  return result;
+}
+
+TrainResult train(Task& task, const plan::Plan& plan, const TrainOptions& options) {
+  return TrainingRun(task, plan, options).go();
+}
+
+}  // namespace ubique::engine
