@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ubique evaluate meshnet`: scores of a network on a study's held-out scans.
+#include <fmt/format.h>
+
+#include "ubique/base/file.h"
+#include "ubique/models/meshnet/commands.h"
+#include "ubique/models/meshnet/scoring.h"
+#include "ubique/models/meshnet/study.h"
+
+namespace ubique::meshnet {
+namespace {
+
+data::Indices part_of(const Study& study, const StudySettings& settings, const std::string& part) {
+  const auto fold = static_cast<std::size_t>(settings.outer_fold);
+  if (part == "test") return study.splits.outer.at(fold).test;
+  if (part == "val") return inner_fold(study, settings).val;
+  if (part == "train") return study.splits.train_of(fold);
+  check(part == "all", ErrorKind::Usage,
+        "[meshnet.evaluate] unknown part; got '{}', expected test, val, train or all.", part);
+  data::Indices all(study.cohort.subjects.size());
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
+  return all;
+}
+
+engine::Outcome evaluate_meshnet(const engine::Request& request) {
+  const auto& config = request.config;
+  const auto settings = read_study_settings(config);
+  const auto part = config.get<std::string>("part", "test");
+  ScoringOptions scoring;
+  scoring.components = data::parse_component_policy(config.get<std::string>("components", "none"));
+  scoring.progress = request.progress;
+  scoring.stop = request.stop_requested;
+  auto file = open_file(request.model);
+  if (const auto method = config.find<std::string>("resample_method")) {
+    file.config.preprocessing.conform = *method;
+  }
+  const auto session = open_run_session(file.config, request);
+  const auto study = open_study(settings);
+  const auto indices = part_of(study, settings, part);
+  check(!indices.empty(), ErrorKind::Usage,
+        "[meshnet.evaluate] nothing to score; got an empty part '{}', expected test or all.", part);
+
+  scoring.threads = std::max(1, session.plan.compute_threads.value);
+  ScanSegmenter segmenter(file, segmenter_options(session.plan, session.device.torch_device),
+                          scoring.threads);
+  std::vector<std::string> bins;
+  for (const auto index : indices) bins.push_back(study.size_bins[static_cast<std::size_t>(index)]);
+  const auto scores =
+      score_subjects(segmenter, file.config, pick(study.cohort, indices), bins, scoring);
+
+  engine::Outcome outcome;
+  outcome.json = json_document("evaluate", 1);
+  outcome.json["model"] = request.model;
+  outcome.json["part"] = part;
+  outcome.json["device"] = session.device.facts.label();
+  outcome.json.update(scores_json(scores));
+  outcome.text = score_table(scores);
+  if (!request.output.empty()) {
+    make_folder(request.output);
+    write_file(request.output / "scores.csv", scores_csv(scores));
+    write_file(request.output / "scores.json", outcome.json.dump(2) + "\n");
+    outcome.text += fmt::format("\nper subject: {}\n", (request.output / "scores.csv").string());
+  }
+  if (scores.size() < indices.size()) outcome.code = ExitCode::Interrupted;
+  return outcome;
+}
+
+}  // namespace
+
+engine::Command evaluate_command() {
+  auto options = data_options();
+  for (auto& option : fold_options()) options.push_back(std::move(option));
+  options.push_back({"--part", "part", "NAME", "test (default), val, train or all"});
+  options.push_back({"--components", "components", "POLICY", "none, largest or min-size:MM3"});
+  options.push_back({"--resample-method", "resample_method", "NAME",
+                     "instead of the way the network was trained with"});
+  return {.verb = "evaluate",
+          .summary = "Dice of lesion and macro, AVD, MCC: per subject and lesion size",
+          .needs_model = true,
+          .options = std::move(options),
+          .examples = {{"ubique evaluate meshnet --model runs/lesion/checkpoints/best -d data/arc",
+                        "the outer fold's test scans"},
+                       {"ubique evaluate meshnet --model net.pt -d data/arc --part all -o scores",
+                        "every scan, with scores.csv and scores.json"}},
+          .run = evaluate_meshnet};
+}
+
+}  // namespace ubique::meshnet

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/models/meshnet/export_check.h"
+
+#include "ubique/models/meshnet/commands.h"
+
+namespace ubique::meshnet {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_format(const MeshNetFile& file, const std::string& format, const fs::path& path) {
+  if (format == "safetensors") return export_safetensors(file, path);
+  if (format == "pt") return export_torch(file, path);
+  if (format == "brainchop") return export_brainchop(file, path);
+  engine::Checkpoint checkpoint;
+  checkpoint.family = "meshnet";
+  checkpoint.config = to_json(file.config);
+  checkpoint.story = {{"converted_from", file.form}};
+  checkpoint.model = file.tensors;
+  engine::save_checkpoint(path, checkpoint);
+}
+
+/// Bit by bit; the first tensor that differs, or an empty text.
+std::string difference(const MeshNetFile& written, const MeshNetFile& read) {
+  if (written.tensors.size() != read.tensors.size()) return "another number of tensors";
+  for (std::size_t i = 0; i < written.tensors.size(); ++i) {
+    const auto& [name, tensor] = written.tensors[i];
+    const auto& [other_name, other] = read.tensors[i];
+    if (name != other_name || tensor.sizes() != other.sizes() || !tensor.equal(other)) return name;
+  }
+  return {};
+}
+
+}  // namespace
+
+void export_checked(const MeshNetFile& file, const std::string& format, const fs::path& path) {
+  check(!fs::exists(path), ErrorKind::Usage,
+        "[meshnet.export] {} exists already; expected a new name.", path.string());
+  const auto& expected = format == "brainchop" ? fold_batch_norm(file) : file;
+  write_format(file, format, path);
+  const auto differs = difference(expected, open_file(path));
+  if (differs.empty()) return;
+  fs::remove_all(path);
+  fail(ErrorKind::Parity,
+       "[meshnet.export] what was written is not what was read back; got other values in {}, "
+       "expected the same bits. Nothing was kept.",
+       differs);
+}
+
+}  // namespace ubique::meshnet

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Streaming on the host: a plane is worked out when the layer behind it asks for it, into a ring
+// that holds as many planes as that layer's taps span.
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "ubique/base/error.h"
+#include "ubique/engine/state_dict.h"
+#include "ubique/kernels/convolve.h"
+#include "ubique/models/meshnet/segmenter_parts.h"
+
+namespace ubique::meshnet {
+namespace {
+
+kernels::PlaneConvolution layer_convolution(const MeshNetFile& folded, std::size_t layer) {
+  const auto prefix = fmt::format("network.{}.conv.", layer);
+  return {engine::find_tensor(folded.tensors, prefix + "weight"),
+          engine::find_tensor(folded.tensors, prefix + "bias"), folded.config.dilations[layer]};
+}
+
+constexpr std::int64_t kRowsAtATime = 512;  // enough for every thread between two barriers
+
+std::int64_t planes_at_a_time(std::int64_t depth, std::int64_t height) {
+  return std::clamp<std::int64_t>(kRowsAtATime / height, 1, depth);
+}
+
+}  // namespace
+
+HostStream::HostStream(const MeshNetFile& folded) : activation_(folded.config.activation) {
+  for (std::size_t i = 0; i < folded.config.layers(); ++i) {
+    layers_.push_back({layer_convolution(folded, i), std::nullopt, 0});
+  }
+}
+
+bool HostStream::supports(const MeshNetConfig& folded) {
+  return folded.norm == Norm::None && kernels::PlaneConvolution::supports(folded.kernel);
+}
+
+kernels::PlaneForm HostStream::input_form(std::size_t layer, std::int64_t height,
+                                          std::int64_t width) const {
+  return {layers_[layer].conv.in(), height, width, layers_[layer].conv.reach()};
+}
+
+void HostStream::prepare(at::IntArrayRef volume) {
+  const auto depth = volume[0], height = volume[1], width = volume[2];
+  for (auto& layer : layers_) layer.filled = 0;
+  if (last_ && last_->depth() == depth && last_->form().height == height &&
+      last_->form().width == width) {
+    return;
+  }
+  group_ = planes_at_a_time(depth, height);
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    auto& [conv, ring, filled] = layers_[i];
+    ring.emplace(input_form(i, height, width), conv.kernel(), conv.dilation(), group_, depth);
+  }
+  last_.emplace(kernels::PlaneForm{layers_.back().conv.out(), height, width, 0}, 1, 1, group_,
+                depth);
+}
+
+void HostStream::fill(std::size_t layer, std::int64_t depth) {
+  auto& [conv, ring, filled] = layers_[layer];
+  while (filled <= depth) {
+    const auto count = std::min(group_, depth + 1 - filled);
+    if (layer > 0) {
+      compute(layer - 1, filled, count, *ring);
+    } else {
+      ring->copy(image_, filled, filled + count - 1);
+    }
+    filled += count;
+  }
+}
+
+void HostStream::compute(std::size_t layer, std::int64_t first, std::int64_t count,
+                         kernels::PlaneRing& out) {
+  auto& [conv, ring, filled] = layers_[layer];
+  fill(layer, std::min(first + count - 1 + conv.reach(), ring->depth() - 1));
+  const auto& form = out.form();
+  std::vector<kernels::PlaneJob> jobs;
+  for (auto z = first; z < first + count; ++z) {
+    jobs.push_back(
+        {ring->seen_from(z), out.at(z).row(0), form.channels * form.stride(), form.stride()});
+  }
+  conv.run(jobs, form.height, activation_ == Activation::Relu);
+  if (activation_ == Activation::Relu) return;
+  for (auto z = first; z < first + count; ++z) kernels::activate(out.at(z).flat(), activation_);
+}
+
+void HostStream::run(const at::Tensor& image, FeatureSink& sink) {
+  image_ = image;  // (I, D, H, W)
+  const auto depth = image.size(1);
+  prepare(image.sizes().slice(1));
+  for (std::int64_t first = 0; first < depth; first += group_) {
+    const auto count = std::min(group_, depth - first);
+    compute(layers_.size() - 1, first, count, *last_);
+    for (auto z = first; z < first + count; ++z) sink.take_plane(last_->at(z), z);
+  }
+  image_.reset();
+}
+
+std::int64_t HostStream::bytes(std::int64_t depth, std::int64_t height, std::int64_t width) const {
+  const auto group = planes_at_a_time(depth, height);
+  auto floats = group * kernels::PlaneForm{layers_.back().conv.out(), height, width, 0}.floats();
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    floats += std::min(depth, 2 * layers_[i].conv.reach() + group) *
+              input_form(i, height, width).floats();
+  }
+  return floats * static_cast<std::int64_t>(sizeof(float));
+}
+
+}  // namespace ubique::meshnet
