@@ -45,12 +45,23 @@ std::vector<std::string> verb_names() {
   return names;
 }
 
-/// Long option names of the verb that was being parsed, for "did you mean".
+/// The command that was being parsed: `data meshnet synth`, not only `data`.
+const CLI::App* innermost(const CLI::App& app) {
+  const CLI::App* current = &app;
+  while (!current->get_subcommands().empty()) current = current->get_subcommands().front();
+  return current;
+}
+
+/// "ubique data meshnet synth".
+std::string command_line(const CLI::App& command) {
+  const auto* parent = command.get_parent();
+  return parent == nullptr ? "ubique" : command_line(*parent) + " " + command.get_name();
+}
+
+/// Long option names of the command that was being parsed, for "did you mean".
 std::vector<std::string> known_options(const CLI::App& app) {
   std::vector<std::string> names = {"--help"};
-  const auto commands = app.get_subcommands();
-  const CLI::App* current = commands.empty() ? &app : commands.front();
-  for (const auto* option : current->get_options()) {
+  for (const auto* option : innermost(app)->get_options()) {
     for (const auto& name : option->get_lnames()) names.push_back("--" + name);
   }
   return names;
@@ -65,9 +76,27 @@ void check_verb(int argc, char** argv) {
         hint(word, names));
 }
 
+/// A word where a family (or what it can do) should be, before the parser calls it an argument too
+/// many.
+void check_subcommands(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* current = &app;
+  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
+    std::vector<std::string> names;
+    const CLI::App* next = nullptr;
+    for (const auto* command : current->get_subcommands({})) {
+      names.push_back(command->get_name());
+      if (command->get_name() == argv[i]) next = command;
+    }
+    if (names.empty()) return;
+    check(next != nullptr, ErrorKind::Usage,
+          "[cli.parse] '{}' does not take that word; got '{}', expected {}.{}",
+          command_line(*current), argv[i], join(names, ", "), hint(argv[i], names));
+    current = next;
+  }
+}
+
 [[noreturn]] void fail_parse(const CLI::App& app, const CLI::ParseError& error) {
-  std::string help = "ubique";
-  if (!app.get_subcommands().empty()) help += " " + app.get_subcommands().front()->get_name();
+  const auto help = command_line(*innermost(app));
   std::string advice;
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const auto words = split(error.what(), ' ');
@@ -82,11 +111,13 @@ ExitCode parse_and_run(int argc, char** argv) {
   check_verb(argc, argv);
   std::function<ExitCode()> chosen;
   const auto app = build_app(chosen);
+  check_subcommands(*app, argc, argv);
   try {
     app->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    const auto commands = app->get_subcommands();
-    print_out(commands.empty() ? app->help() : commands.front()->help("ubique"));
+    const auto* command = innermost(*app);
+    const auto* parent = command->get_parent();
+    print_out(parent == nullptr ? app->help() : command->help(command_line(*parent)));
     return ExitCode::Ok;
   } catch (const CLI::CallForVersion&) {
     print_out(version_text());
@@ -119,6 +150,7 @@ std::unique_ptr<CLI::App> build_app(std::function<ExitCode()>& chosen) {
   for (const auto& verb : verbs()) add_verb(*app, verb, chosen);
   app->footer(examples_text({{"ubique info", "what this machine can do"},
                              {"ubique doctor", "prove it with numbers"},
+                             {"ubique demo meshnet", "train and use a network, from nothing"},
                              {"ubique VERB --help", "options and examples of a verb"}}));
   return app;
 }

@@ -27,94 +27,141 @@ std::string quoted(std::string text) {
   return "'" + out + "'";
 }
 
+/// A command with the words that lead to it; deeper ones come before those they are part of.
+struct Row {
+  std::vector<std::string> path;       // "data", "meshnet", "synth"
+  std::vector<std::string> followers;  // names of its sub-commands
+  const CLI::App* command;
+};
+
+void collect_rows(const CLI::App& command, std::vector<std::string> path, std::vector<Row>& rows) {
+  std::vector<std::string> followers;
+  for (const auto* next : command.get_subcommands({})) {
+    followers.push_back(next->get_name());
+    auto longer = path;
+    longer.push_back(next->get_name());
+    collect_rows(*next, std::move(longer), rows);
+  }
+  rows.push_back({std::move(path), std::move(followers), &command});
+}
+
+std::vector<Row> rows_of(const CLI::App& app) {
+  std::vector<Row> rows;
+  collect_rows(app, {}, rows);
+  return rows;
+}
+
 std::string bash_script(const CLI::App& app) {
-  std::string verbs, cases, words;
-  for (const auto* command : app.get_subcommands({})) {
-    verbs += " " + command->get_name();
-    cases += fmt::format("    {}) flags=\"{}\" ;;\n", command->get_name(),
-                         join(flags_of(*command), " "));
-    for (const auto* option : command->get_options()) {
+  std::string cases, values;
+  for (const auto& row : rows_of(app)) {
+    const auto path = join(row.path, " ");
+    cases += fmt::format("    \"{}\"*) flags=\"{}\" words=\"{}\" ;;\n", path,
+                         join(flags_of(*row.command), " "), join(row.followers, " "));
+    for (const auto* option : row.command->get_options()) {
       const auto choices = option_words(*option);
       if (choices.empty() || option->get_lnames().empty()) continue;
-      words += fmt::format("    {}:--{}) COMPREPLY=($(compgen -W \"{}\" -- \"$cur\")); return ;;\n",
-                           command->get_name(), option->get_lnames().front(), join(choices, " "));
+      values +=
+          fmt::format("    \"{}\"*:--{}) COMPREPLY=($(compgen -W \"{}\" -- \"$cur\")); return ;;\n",
+                      path, option->get_lnames().front(), join(choices, " "));
     }
   }
   return fmt::format(R"(# bash completion for ubique; load with: source <(ubique completions bash)
 _ubique() {{
   local cur="${{COMP_WORDS[COMP_CWORD]}}" prev="${{COMP_WORDS[COMP_CWORD-1]}}"
-  local verb="${{COMP_WORDS[1]}}" flags=""
-  if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W "{} --help --version" -- "$cur"))
-    return
-  fi
-  case "$verb:$prev" in
+  local path="" flags="" words="" i
+  for ((i = 1; i < COMP_CWORD; i++)); do
+    case "${{COMP_WORDS[i]}}" in -*) break ;; esac
+    path="${{path:+$path }}${{COMP_WORDS[i]}}"
+  done
+  case "$path:$prev" in
 {}  esac
-  case "$verb" in
+  case "$path" in
 {}  esac
   case "$cur" in
     -*) COMPREPLY=($(compgen -W "$flags" -- "$cur")) ;;
-    *) COMPREPLY=($(compgen -f -- "$cur")) ;;
+    *) if [ -n "$words" ]; then COMPREPLY=($(compgen -W "$words" -- "$cur"))
+       else COMPREPLY=($(compgen -f -- "$cur")); fi ;;
   esac
 }}
 complete -o filenames -F _ubique ubique
 )",
-                     trim(verbs), words, cases);
+                     values, cases);
+}
+
+std::string zsh_options(const CLI::App& command) {
+  std::string rows;
+  for (const auto* option : command.get_options()) {
+    for (const auto& name : option->get_lnames()) {
+      auto text = option->get_description();
+      std::erase_if(text, [](char c) { return c == '[' || c == ']' || c == ':'; });
+      const auto choices = option_words(*option);
+      const bool flag = option->get_expected_max() == 0;
+      const std::string values = flag              ? ""
+                                 : choices.empty() ? ":value:_files"
+                                                   : fmt::format(":value:({})", join(choices, " "));
+      rows += " \\\n        " + quoted(fmt::format("--{}[{}]{}", name, text, values));
+    }
+  }
+  return rows;
 }
 
 std::string zsh_script(const CLI::App& app) {
-  std::string verbs, cases;
-  for (const auto* command : app.get_subcommands({})) {
-    verbs += fmt::format(
-        "    {}\n", quoted(command->get_name() + ":" + first_line(command->get_description())));
-    std::string rows;
-    for (const auto* option : command->get_options()) {
-      for (const auto& name : option->get_lnames()) {
-        auto text = option->get_description();
-        std::erase_if(text, [](char c) { return c == '[' || c == ']' || c == ':'; });
-        const auto choices = option_words(*option);
-        const bool flag = option->get_expected_max() == 0;
-        const std::string values = flag ? ""
-                                   : choices.empty()
-                                       ? ":value:_files"
-                                       : fmt::format(":value:({})", join(choices, " "));
-        rows += " \\\n        " + quoted(fmt::format("--{}[{}]{}", name, text, values));
-      }
+  std::string cases;
+  for (const auto& row : rows_of(app)) {
+    const auto path = join(row.path, " ");
+    if (row.followers.empty()) {
+      cases += fmt::format(
+          "    {}*) shift {} words; (( CURRENT -= {} )); _arguments{} \\\n        "
+          "'*:file:_files' ;;\n",
+          quoted(path), row.path.size(), row.path.size(), zsh_options(*row.command));
+      continue;
     }
-    cases += fmt::format("      {}) _arguments{} \\\n        '*:file:_files' ;;\n",
-                         command->get_name(), rows);
+    cases += fmt::format("    {}*) names=(\n", quoted(path));
+    for (const auto* next : row.command->get_subcommands({})) {
+      cases += fmt::format("      {}\n",
+                           quoted(next->get_name() + ":" + first_line(next->get_description())));
+    }
+    cases += "      ); _describe 'command' names ;;\n";
   }
   return fmt::format(R"(#compdef ubique
 # zsh completion for ubique; put it on $fpath as _ubique
 _ubique() {{
-  local -a verbs
-  verbs=(
-{}  )
-  if (( CURRENT == 2 )); then
-    _describe 'verb' verbs
-  else
-    local verb=${{words[2]}}
-    shift words; (( CURRENT-- ))
-    case $verb in
-{}    esac
-  fi
+  local -a names path_words
+  local word
+  for word in "${{(@)words[2,CURRENT-1]}}"; do
+    [[ $word == -* ]] && break
+    path_words+=("$word")
+  done
+  case "${{(j: :)path_words}}" in
+{}  esac
 }}
 compdef _ubique ubique
 )",
-                     verbs, cases);
+                     cases);
+}
+
+/// "the words so far are these": what fish asks before it offers something.
+std::string fish_condition(const std::vector<std::string>& path) {
+  std::vector<std::string> parts;
+  for (const auto& word : path) parts.push_back("__fish_seen_subcommand_from " + word);
+  return join(parts, "; and ");
 }
 
 std::string fish_script(const CLI::App& app) {
   std::string text =
       "# fish completion for ubique; save as ubique.fish in fish's completions folder\n";
-  for (const auto* command : app.get_subcommands({})) {
-    text += fmt::format("complete -c ubique -n __fish_use_subcommand -a {} -d {}\n",
-                        command->get_name(), quoted(first_line(command->get_description())));
-    for (const auto* option : command->get_options()) {
+  for (const auto& row : rows_of(app)) {
+    const auto condition = row.path.empty() ? "__fish_use_subcommand" : fish_condition(row.path);
+    for (const auto* next : row.command->get_subcommands({})) {
+      text += fmt::format("complete -c ubique -n {} -a {} -d {}\n", quoted(condition),
+                          next->get_name(), quoted(first_line(next->get_description())));
+    }
+    for (const auto* option : row.command->get_options()) {
+      if (row.path.empty()) break;
       for (const auto& name : option->get_lnames()) {
         const auto choices = option_words(*option);
-        text += fmt::format("complete -c ubique -n '__fish_seen_subcommand_from {}' -l {} -d {}",
-                            command->get_name(), name, quoted(option->get_description()));
+        text += fmt::format("complete -c ubique -n {} -l {} -d {}", quoted(condition), name,
+                            quoted(option->get_description()));
         if (!choices.empty()) text += fmt::format(" -x -a '{}'", join(choices, " "));
         text += "\n";
       }

@@ -41,6 +41,18 @@ std::string option_entry(const CLI::Option& option) {
   return text;
 }
 
+/// What follows a verb: a family, and what that family can do.
+std::string inner_commands(const CLI::App& command, const std::string& path) {
+  std::string text;
+  for (const auto* inner : command.get_subcommands({})) {
+    const auto name = path + " " + inner->get_name();
+    text += fmt::format(".SS {}\n{}\n", roff(name), roff(inner->get_description()));
+    for (const auto* option : inner->get_options()) text += option_entry(*option);
+    text += inner_commands(*inner, name);
+  }
+  return text;
+}
+
 std::string verb_section(const Verb& verb, const CLI::App& command) {
   auto text = fmt::format(".SS {}\n{}\n", roff(verb.name), roff(verb.summary));
   if (!verb.description.empty()) text += fmt::format(".PP\n{}\n", roff(verb.description));
@@ -48,7 +60,7 @@ std::string verb_section(const Verb& verb, const CLI::App& command) {
   for (const auto& example : verb.examples) {
     text += fmt::format(".PP\n.EX\n    {}\n.EE\n{}\n", roff(example.command), roff(example.what));
   }
-  return text;
+  return text + inner_commands(command, verb.name);
 }
 
 std::string manual_page() {

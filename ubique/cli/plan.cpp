@@ -8,8 +8,10 @@
 #include "ubique/base/table.h"
 #include "ubique/base/text.h"
 #include "ubique/cli/verb.h"
+#include "ubique/cli/wish_options.h"
 #include "ubique/device/profile.h"
 #include "ubique/device/select.h"
+#include "ubique/engine/family.h"
 #include "ubique/plan/report.h"
 #include "ubique/probe/cache.h"
 #include "ubique/probe/record.h"
@@ -19,10 +21,10 @@ namespace {
 
 struct PlanFlags {
   std::shared_ptr<CommonFlags> common;
-  std::string needs, config, on, probes;
+  std::string family, needs, config, on, probes;
+  std::vector<std::string> settings;  // key=value of the family's model
   bool list_profiles = false, explain = false;
-  std::map<std::string, std::string> wishes;  // dotted key -> text, as Config takes them
-  bool deterministic = false;
+  FlagTexts wishes;
 };
 
 /// A machine to plan for, with what is known of it.
@@ -31,38 +33,9 @@ struct Machine {
   probe::Report report;
 };
 
-struct WishOption {
-  const char* flag;
-  const char* key;
-  const char* type;
-  const char* help;
-};
-
-constexpr WishOption kWishOptions[] = {
-    {"--mode", "mode", "MODE", "train or run"},
-    {"--dtype", "dtype", "DTYPE", "auto, f32, bf16, f16 or f64"},
-    {"--numerics", "numerics", "HOW", "strict, balanced or fast"},
-    {"--attention", "attention", "NAME", "auto, flash, efficient, math or explicit_mask"},
-    {"--batch", "batch", "N", "samples at once"},
-    {"--effective-batch", "effective_batch", "N", "samples per optimizer step"},
-    {"--accumulation", "accumulation", "N", "batches per optimizer step"},
-    {"--checkpointing", "checkpointing", "WHEN", "auto, on or off: recompute activations"},
-    {"--memory", "memory", "SIZE", "cap on the memory to use, e.g. 8GiB"},
-    {"--channels-last", "channels_last", "WHEN", "auto, on or off"},
-    {"--graph-capture", "graph_capture", "WHEN", "auto, on or off"},
-    {"--fused", "fused", "WHEN", "auto, on or off: our own kernels"},
-    {"--pin-memory", "pin_memory", "WHEN", "auto, on or off"},
-    {"--world-size", "world_size", "N", "processes of one training run"},
-    {"--threads", "threads", "N", "compute threads on the CPU"},
-    {"--prefetch-threads", "prefetch_threads", "N", "threads that prepare data"},
-};
-
 plan::Wishes read_plan_wishes(const PlanFlags& flags, const plan::Needs& needs) {
   auto config = flags.config.empty() ? Config() : Config::from_file(flags.config);
-  for (const auto& [key, text] : flags.wishes) {
-    if (!text.empty()) config.set_flag(key, text);
-  }
-  if (flags.deterministic) config.set_flag("deterministic", "true");
+  set_flags(config, flags.wishes);
   if (flags.common->device != "auto") config.set_flag("device", flags.common->device);
   // The variable that users of that family already set; our own flag and variable outweigh it.
   const char* dtype = std::getenv("ACE_PIPELINE_DTYPE");
@@ -166,12 +139,28 @@ void print_plans(const PlanFlags& flags, const plan::Needs& needs, const plan::W
   }
 }
 
+/// A family's model with the settings given, or a model of people's own from a file.
+plan::Needs planned_needs(const PlanFlags& flags) {
+  check(flags.family.empty() != flags.needs.empty(), ErrorKind::Usage,
+        "[cli.plan] what to plan for? got {}, expected a family such as meshnet, or --needs with a "
+        "YAML file.",
+        flags.family.empty() ? "neither" : "both a family and --needs");
+  if (flags.family.empty()) return plan::read_needs_file(flags.needs);
+  Config config;
+  for (const auto& setting : flags.settings) {
+    const auto equals = setting.find('=');
+    check(equals != std::string::npos, ErrorKind::Usage,
+          "[cli.plan] got --set '{}', expected key=value such as channels=16.", setting);
+    config.set_flag(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  const auto needs = engine::find_family(flags.family).configure(config)->needs();
+  config.finish();
+  return needs;
+}
+
 ExitCode run_plan(const PlanFlags& flags) {
   if (flags.list_profiles) return list_profiles(flags.common->json);
-  check(!flags.needs.empty(), ErrorKind::Usage,
-        "[cli.plan] nothing to plan for; got no --needs, expected a YAML file such as "
-        "configs/needs/meshnet26.yaml.");
-  const auto needs = plan::read_needs_file(flags.needs);
+  const auto needs = planned_needs(flags);
   auto wishes = read_plan_wishes(flags, needs);
   const auto machines = list_machines(flags, wishes);
   std::vector<plan::Attempt> attempts;
@@ -189,6 +178,9 @@ ExitCode run_plan(const PlanFlags& flags) {
 std::function<ExitCode()> setup_plan(CLI::App& app) {
   auto flags = std::make_shared<PlanFlags>();
   flags->common = add_common_flags(app, true);
+  app.add_option("family", flags->family, "a family: meshnet")->type_name("FAMILY");
+  app.add_option("--set", flags->settings, "a setting of its model, e.g. channels=16")
+      ->type_name("KEY=VALUE");
   app.add_option("--needs", flags->needs, "YAML file that says what the model needs")
       ->type_name("FILE");
   app.add_option("--on", flags->on, "profiles or profile files, separated by commas, or all")
@@ -198,10 +190,8 @@ std::function<ExitCode()> setup_plan(CLI::App& app) {
   app.add_option("--config", flags->config, "YAML file with wishes")->type_name("FILE");
   app.add_option("--probes", flags->probes, "probe record of that machine (doctor --share)")
       ->type_name("FILE");
-  for (const auto& option : kWishOptions) {
-    app.add_option(option.flag, flags->wishes[option.key], option.help)->type_name(option.type);
-  }
-  app.add_flag("--deterministic", flags->deterministic, "the same numbers every time");
+  app.add_option("--mode", flags->wishes["mode"], "train or run")->type_name("MODE");
+  add_wish_options(app, flags->wishes);
   return [flags] { return run_plan(*flags); };
 }
 
@@ -215,7 +205,8 @@ Verb plan_verb() {
           "Chooses dtype, layout, attention, batch and the rest from what the device can do (its "
           "probes, or its profile), what the model needs and what you ask for, and predicts the "
           "memory. A model that does not fit on the one machine asked about ends with exit code 4.",
-      .examples = {{"ubique plan --needs configs/needs/meshnet26.yaml", "on this machine"},
+      .examples = {{"ubique plan meshnet", "on this machine"},
+                   {"ubique plan meshnet --set channels=16 --on h200 --memory 12GiB", "a variant"},
                    {"ubique plan --needs FILE --on m3-max-36g,rtx4090,h200", "side by side"},
                    {"ubique plan --needs FILE --on all --mode run", "one row per machine"},
                    {"ubique plan --needs FILE --on t4 --explain", "every choice with its reason"},

@@ -45,7 +45,15 @@ void print_json(const Json& document);    ///< indented, to stdout
 Verb info_verb();
 Verb doctor_verb();
 Verb plan_verb();
+Verb data_verb();
+Verb train_verb();
+Verb evaluate_verb();
+Verb experiment_verb();
+Verb validate_verb();
+Verb run_verb();
+Verb convert_verb();
 Verb inspect_verb();
+Verb demo_verb();
 Verb completions_verb();
 Verb man_verb();
 const std::vector<Verb>& verbs();

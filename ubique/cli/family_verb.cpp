@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/cli/family_verb.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "ubique/base/text.h"
+#include "ubique/cli/app.h"
+#include "ubique/cli/interrupt.h"
+#include "ubique/cli/wish_options.h"
+
+namespace ubique::cli {
+namespace {
+
+using engine::Command;
+using engine::Family;
+
+/// What one row's flags were set to; kept alive by the row's action.
+struct RowFlags {
+  std::shared_ptr<CommonFlags> common;
+  FlagTexts texts;
+  std::string config, output, model;
+  std::vector<std::string> inputs;
+};
+
+void add_switch(CLI::App& app, const engine::Option& option, FlagTexts& texts) {
+  // "--fp16,!--no-fp16": CLI11 gives -1 for the negated form.
+  app.add_flag_function(
+      option.flag,
+      [&texts, key = option.key](std::int64_t count) { texts[key] = count > 0 ? "true" : "false"; },
+      option.help);
+}
+
+void add_row_options(CLI::App& app, const Command& command, RowFlags& flags) {
+  if (!command.inputs.empty()) {
+    const bool several = command.inputs.find("...") != std::string::npos;
+    auto* option = app.add_option("inputs", flags.inputs, command.inputs);
+    option->type_name("PATH");
+    if (!several) option->expected(1);
+    if (!command.inputs.starts_with("[")) option->required();
+  }
+  if (command.needs_model) {
+    app.add_option("--model", flags.model, "checkpoint folder, or a file or folder to import")
+        ->required()
+        ->type_name("PATH");
+  }
+  app.add_option("-o,--output", flags.output, "where to write")->type_name("PATH");
+  app.add_option("--config", flags.config, "YAML file with any of these settings")
+      ->type_name("FILE");
+  for (const auto& option : command.options) {
+    if (option.type.empty()) {
+      add_switch(app, option, flags.texts);
+    } else {
+      app.add_option(option.flag, flags.texts[option.key], option.help)->type_name(option.type);
+    }
+  }
+  if (command.needs_device) add_wish_options(app, flags.texts);
+}
+
+engine::Request make_request(const RowFlags& flags) {
+  engine::Request request;
+  request.config = flags.config.empty() ? Config() : Config::from_file(flags.config);
+  set_flags(request.config, flags.texts);
+  if (flags.common->device != "auto") request.config.set_flag("device", flags.common->device);
+  request.inputs = flags.inputs;
+  request.output = flags.output;
+  request.model = flags.model;
+  request.fallback = flags.common->fallback;
+  request.progress = Progress::choose_style(STDERR_FILENO, flags.common->json, flags.common->quiet);
+  request.stop_requested = interrupted;
+  return request;
+}
+
+ExitCode run_row(const Command& command, const RowFlags& flags) {
+  const auto request = make_request(flags);
+  watch_interrupts();
+  const auto outcome = command.run(request);
+  if (flags.common->json) {
+    print_json(outcome.json);
+  } else {
+    print_out(outcome.text);
+  }
+  return outcome.code;
+}
+
+std::string row_footer(const Command& command) {
+  std::string text = command.examples.empty() ? "" : "Examples:\n";
+  for (const auto& [example, what] : command.examples) {
+    text += fmt::format("  {}\n      {}\n", example, what);
+  }
+  return text;
+}
+
+void add_row(CLI::App& verb, const Family& family, const Command& command,
+             const std::shared_ptr<std::function<ExitCode()>>& chosen) {
+  auto* parent = &verb;
+  auto name = family.name();
+  if (!command.name.empty()) {
+    const auto existing =
+        verb.get_subcommands([&](const CLI::App* app) { return app->get_name() == family.name(); });
+    parent =
+        existing.empty() ? verb.add_subcommand(family.name(), family.summary()) : existing.front();
+    parent->require_subcommand(1);
+    name = command.name;
+  }
+  auto* row = parent->add_subcommand(name, command.summary);
+  auto flags = std::make_shared<RowFlags>();
+  flags->common = add_common_flags(*row, command.needs_device);
+  add_row_options(*row, command, *flags);
+  row->footer(row_footer(command));
+  row->final_callback([flags, command, chosen] {
+    *chosen = [flags, command] { return run_row(command, *flags); };
+  });
+}
+
+}  // namespace
+
+std::vector<Command> family_commands(const Family& family, const std::string& verb) {
+  auto commands = family.commands();
+  std::erase_if(commands, [&](const Command& command) { return command.verb != verb; });
+  return commands;
+}
+
+Verb family_verb(
+    std::string name, std::string summary, std::string description, std::vector<Example> examples,
+    std::function<std::vector<engine::Command>(const engine::Family&, const std::string&)> rows) {
+  auto setup = [name, rows](CLI::App& app) -> std::function<ExitCode()> {
+    auto chosen = std::make_shared<std::function<ExitCode()>>();
+    for (const auto* family : engine::families()) {
+      for (const auto& command : rows(*family, name)) add_row(app, *family, command, chosen);
+    }
+    app.require_subcommand(0, 1);
+    return [chosen, &app] {
+      if (*chosen) return (*chosen)();
+      print_out(app.help("ubique"));
+      return ExitCode::Usage;
+    };
+  };
+  return {std::move(name), std::move(summary), std::move(description), std::move(examples),
+          std::move(setup)};
+}
+
+}  // namespace ubique::cli

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ubique train FAMILY`: a task of the family, a plan for this machine, and the engine's one loop.
+// Options that every family has are here; the rest comes from the family.
+#include <fmt/format.h>
+
+#include "ubique/base/log.h"
+#include "ubique/base/table.h"
+#include "ubique/base/text.h"
+#include "ubique/cli/family_verb.h"
+#include "ubique/cli/run_yaml.h"
+#include "ubique/engine/session.h"
+#include "ubique/engine/trainer.h"
+#include "ubique/plan/report.h"
+
+namespace ubique::cli {
+namespace {
+
+using engine::Family;
+using engine::Outcome;
+using engine::Request;
+
+std::vector<engine::Option> recipe_options() {
+  return {
+      {"-e,--epochs", "epochs", "N", "times through the training set"},
+      {"--max-steps", "max_steps", "N", "stop after so many updates"},
+      {"--optimizer", "optimizer", "NAME", "adamw, sgd, or one of the family's own"},
+      {"--lr", "lr", "RATE", "learning rate (its peak, with a schedule)"},
+      {"--weight-decay,--wd", "weight_decay", "X", "decoupled weight decay"},
+      {"--schedule", "schedule", "NAME", "constant, onecycle, cosine or plateau"},
+      {"--warmup", "warmup", "SHARE", "share of all steps in which the rate rises"},
+      {"--div-factor", "div_factor", "X", "onecycle: the first rate is the peak divided by this"},
+      {"--clip-norm", "clip_norm", "X", "clip gradients to this norm; 0 = never"},
+      {"--ema", "ema", "DECAY", "averaged weights; 0 = none"},
+      {"--patience", "patience", "N", "epochs without a better score before stopping; 0 = never"},
+      {"--validate-every", "validate_every", "N", "epochs between validations"},
+      {"--checkpoint-every", "checkpoint_every", "N", "steps between kept checkpoints; 0 = none"},
+      {"--keep", "keep", "N", "kept step-N checkpoints at most"},
+      {"--max-bad-steps", "max_bad_steps", "N", "non-finite updates in a row before giving up"},
+      {"--seed", "seed", "N", "of weights, shuffles and augmentation"},
+      {"--log-every", "log_every", "N", "steps between lines of metrics"},
+      {"--resume", "resume", "", "go on where the run in the output folder stopped"},
+      {"--resume-from", "resume_from", "PATH", "go on from this checkpoint"},
+      {"--fp16,!--no-fp16", "fp16", "", "half precision where the device does it well (on)"},
+      {"--model", "model", "PATH", "start from these weights: a checkpoint or an importable file"},
+      {"--dry-run", "dry_run", "", "print the plan and stop"},
+  };
+}
+
+/// The older projects' switch: off means f32, on leaves the choice to the plan.
+void adopt_fp16(const Config& config, plan::Wishes& wishes) {
+  if (config.find<bool>("fp16").value_or(true) || wishes.dtype) return;
+  wishes.dtype = DType::F32;
+}
+
+std::string scores_text(const engine::Scores& scores) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : scores) parts.push_back(fmt::format("{} {:.4f}", name, value));
+  return join(parts, ", ");
+}
+
+Json scores_json(const engine::Scores& scores) {
+  Json json = Json::object();
+  for (const auto& [name, value] : scores) json[name] = value;
+  return json;
+}
+
+std::string result_text(const engine::TrainResult& result) {
+  const char* end = result.interrupted     ? "interrupted; --resume goes on"
+                    : result.stopped_early ? "stopped early"
+                                           : "finished";
+  auto text = fmt::format("{}: {} epochs, {} steps, {:.1f} s, training loss {:.4f}\n", end,
+                          result.epochs, result.steps, result.seconds, result.train_loss);
+  if (!result.best.empty()) {
+    text += fmt::format("best (epoch {}): {}\n", result.best_epoch + 1, scores_text(result.best));
+  }
+  if (result.skipped_steps > 0) {
+    text += fmt::format("skipped steps: {} (non-finite gradients)\n", result.skipped_steps);
+  }
+  text += fmt::format("memory: predicted {}, measured {}\n", human_bytes(result.predicted_bytes),
+                      human_bytes(result.measured_bytes));
+  if (!result.best_checkpoint.empty()) {
+    text += fmt::format("best checkpoint: {}\n", result.best_checkpoint.string());
+  }
+  text += fmt::format("last checkpoint: {}\n", result.last_checkpoint.string());
+  if (!result.report.empty()) text += fmt::format("report: {}\n", result.report.string());
+  return text;
+}
+
+Json result_json(const Family& family, const engine::TrainResult& result) {
+  auto json = json_document("train", 1);
+  json["family"] = family.name();
+  json["interrupted"] = result.interrupted;
+  json["stopped_early"] = result.stopped_early;
+  json["epochs"] = result.epochs;
+  json["steps"] = result.steps;
+  json["seconds"] = result.seconds;
+  json["train_loss"] = result.train_loss;
+  json["scores"] = scores_json(result.scores);
+  json["best"] = scores_json(result.best);
+  json["best_epoch"] = result.best_epoch;
+  json["skipped_steps"] = result.skipped_steps;
+  json["predicted_bytes"] = result.predicted_bytes;
+  json["measured_bytes"] = result.measured_bytes;
+  json["best_checkpoint"] = result.best_checkpoint.string();
+  json["last_checkpoint"] = result.last_checkpoint.string();
+  json["report"] = result.report.string();
+  return json;
+}
+
+Outcome plan_outcome(const plan::Plan& plan) {
+  auto json = json_document("train_plan", 1);
+  json["plan"] = plan::to_json(plan);
+  return {plan::explain(plan), json, ExitCode::Ok};
+}
+
+engine::TrainOptions train_options(const Family& family, const Request& request) {
+  const auto& config = request.config;
+  engine::TrainOptions options;
+  options.folder =
+      request.output.empty() ? std::filesystem::path("runs") / family.name() : request.output;
+  options.resume = config.get("resume", false);
+  options.resume_from = config.get<std::string>("resume_from", "");
+  options.progress = request.progress;
+  options.log_every = config.get<std::int64_t>("log_every", 10);
+  options.stop_requested = request.stop_requested;
+  return options;
+}
+
+Outcome run_train(const Family& family, const Request& request) {
+  auto options = train_options(family, request);
+  const bool dry_run = request.config.get("dry_run", false);
+  auto wishes = plan::read_wishes(request.config);
+  wishes.mode = plan::Mode::Train;
+  adopt_fp16(request.config, wishes);
+  auto with_model = request;
+  with_model.model = request.config.get<std::string>("model", "");
+  const auto task = family.task(with_model);
+  request.config.finish();
+  options.configuration = run_yaml(request.config.resolved());
+
+  const auto session = engine::open_session(task->model().needs(), wishes, request.fallback);
+  log::info("Using device: {}", session.device.facts.label());
+  if (dry_run) return plan_outcome(session.plan);
+  log::info("{} into {}", session.plan.needs, options.folder.string());
+  const auto result = engine::train(*task, session.plan, options);
+  return {result_text(result), result_json(family, result),
+          result.interrupted ? ExitCode::Interrupted : ExitCode::Ok};
+}
+
+std::vector<engine::Command> train_rows(const Family& family, const std::string& verb) {
+  auto options = family.train_options();
+  for (auto& option : recipe_options()) options.push_back(std::move(option));
+  return {{.verb = verb,
+           .summary = "train " + family.name() + ": " + family.summary(),
+           .options = std::move(options),
+           .examples = family.train_examples(),
+           .run = [&family](const Request& request) { return run_train(family, request); }}};
+}
+
+}  // namespace
+
+Verb train_verb() {
+  return family_verb(
+      "train", "train a model; kill it and resume where it was",
+      "Plans for the device (precision, layout, memory), trains under that plan and keeps a run "
+      "folder: run.yaml, plan.json, metrics.jsonl, TensorBoard events, report.html and "
+      "checkpoints. "
+      "Ctrl-C saves a checkpoint and exits with 130; --resume goes on, with the same losses as a "
+      "run that was never stopped.",
+      {{"ubique train meshnet -d data/arc -o runs/lesion", "the paper's recipe"},
+       {"ubique train meshnet -d data/arc -o runs/lesion --resume", "go on after a stop"}},
+      train_rows);
+}
+
+}  // namespace ubique::cli

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/cli/wish_options.h"
+
+namespace ubique::cli {
+namespace {
+
+struct WishOption {
+  const char* flag;
+  const char* key;
+  const char* type;
+  const char* help;
+};
+
+constexpr WishOption kWishOptions[] = {
+    {"--dtype", "dtype", "DTYPE", "auto, f32, bf16, f16 or f64"},
+    {"--numerics", "numerics", "HOW", "strict, balanced or fast"},
+    {"--attention", "attention", "NAME", "auto, flash, efficient, math or explicit_mask"},
+    {"--batch", "batch", "N", "samples at once, or auto"},
+    {"--effective-batch", "effective_batch", "N", "samples per optimizer step"},
+    {"--accumulation", "accumulation", "N", "batches per optimizer step"},
+    {"--checkpointing", "checkpointing", "WHEN", "auto, on or off: recompute activations"},
+    {"--memory", "memory", "SIZE", "cap on the memory to use, e.g. 8GiB"},
+    {"--channels-last", "channels_last", "WHEN", "auto, on or off"},
+    {"--graph-capture", "graph_capture", "WHEN", "auto, on or off"},
+    {"--fused", "fused", "WHEN", "auto, on or off: our own kernels"},
+    {"--pin-memory", "pin_memory", "WHEN", "auto, on or off"},
+    {"--world-size", "world_size", "N", "processes of one training run"},
+    {"--threads", "threads", "N", "compute threads on the CPU"},
+    {"--prefetch-threads", "prefetch_threads", "N", "threads that prepare data"},
+};
+
+}  // namespace
+
+void add_wish_options(CLI::App& app, FlagTexts& texts) {
+  for (const auto& option : kWishOptions) {
+    app.add_option(option.flag, texts[option.key], option.help)
+        ->type_name(option.type)
+        ->group("Plan");
+  }
+  app.add_flag_callback(
+         "--deterministic", [&texts] { texts["deterministic"] = "true"; },
+         "the same numbers every time")
+      ->group("Plan");
+}
+
+void set_flags(Config& config, const FlagTexts& texts) {
+  for (const auto& [key, text] : texts) {
+    if (!text.empty()) config.set_flag(key, text);
+  }
+}
+
+}  // namespace ubique::cli
