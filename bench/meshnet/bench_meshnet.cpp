@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times whole updates and whole inferences of MeshNet through the same code that train and run use:
+// the family's plan, the engine's learner, the segmenter. One JSON line per case.
+//   bench_meshnet DEVICE train|run CHANNELS SIZE [REPEATS] [MEMORY] [DTYPE]
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "ubique/base/text.h"
+#include "ubique/device/runtime.h"
+#include "ubique/engine/learner.h"
+#include "ubique/engine/session.h"
+#include "ubique/engine/state_dict.h"
+#include "ubique/models/meshnet/scan_segmenter.h"
+#include "ubique/models/meshnet/task.h"
+#include "ubique/plan/report.h"
+
+namespace {
+
+using namespace ubique;
+
+struct Case {
+  std::string device, mode;
+  std::int64_t channels = 5, size = 64;
+  int repeats = 5;
+  std::string memory, dtype;
+};
+
+meshnet::MeshNetConfig network_of(const Case& wanted) {
+  meshnet::MeshNetConfig config;
+  config.channels = wanted.channels;
+  config.preprocessing.shape = {wanted.size, wanted.size, wanted.size};
+  return config;
+}
+
+engine::Session session_of(const Case& wanted, const plan::Needs& needs) {
+  plan::Wishes wishes;
+  wishes.device = wanted.device;
+  wishes.mode = wanted.mode == "train" ? plan::Mode::Train : plan::Mode::Run;
+  if (!wanted.memory.empty()) wishes.memory = parse_bytes(wanted.memory).value();
+  if (!wanted.dtype.empty()) wishes.dtype = parse_dtype(wanted.dtype);
+  return engine::open_session(needs, wishes, false);
+}
+
+/// A volume of noise with a block of lesion.
+engine::Batch noise_batch(const meshnet::MeshNetConfig& config) {
+  const auto size = config.preprocessing.shape[0];
+  auto image = at::empty({1, 1, size, size, size}, at::kFloat);
+  Random(7).fill_uniform({image.mutable_data_ptr<float>(), static_cast<std::size_t>(image.numel())});
+  auto mask = at::zeros({1, size, size, size}, at::kByte);
+  mask.slice(1, 0, size / 4).fill_(1);
+  engine::Batch batch;
+  batch.samples = 1;
+  batch.weight = meshnet::class_weight_sum(mask, {});
+  batch.tensors = {{"image", image}, {"mask", mask}};
+  return batch;
+}
+
+class NoiseTask final : public engine::Task {
+ public:
+  explicit NoiseTask(const meshnet::MeshNetConfig& config)
+      : model_(config), recipe_(meshnet::paper_recipe()) {}
+  engine::Model& model() override { return model_; }
+  const engine::Dataset& training_set() override { throw std::logic_error("not asked for"); }
+  const engine::Recipe& recipe() const override { return recipe_; }
+  engine::Scores validate() override { return {}; }
+
+ private:
+  meshnet::MeshNetModel model_;
+  engine::Recipe recipe_;
+};
+
+template <typename Work>
+double median_ms(const Work& work, c10::Device device, int repeats) {
+  for (int i = 0; i < 3; ++i) work();
+  std::vector<double> times;
+  for (int i = 0; i < repeats; ++i) {
+    device::synchronize(device);
+    const auto start = std::chrono::steady_clock::now();
+    work();
+    device::synchronize(device);
+    times.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+struct Measured {
+  double ms = 0;
+  std::int64_t peak = 0;
+};
+
+Measured time_training(const Case& wanted, const engine::Session& session,
+                       const meshnet::MeshNetConfig& config) {
+  const auto device = session.device.torch_device;
+  NoiseTask task(config);
+  task.model().initialize(Random(1));
+  device::reset_peak(device);
+  engine::move_network(task.model().network(), session.plan, device);
+  task.model().adopt(session.plan);
+  engine::Learner learner(task, session.plan, device, 100);
+  const auto host = noise_batch(config);
+  auto batch = host;  // on the device already: the step is timed, not the copy
+  for (auto& [name, tensor] : batch.tensors) tensor = tensor.to(device);
+  std::int64_t step = 0;
+  const auto ms = median_ms(
+      [&] {
+        learner.begin();
+        learner.add(batch);
+        learner.finish(step++);
+      },
+      device, wanted.repeats);
+  return {ms, device::memory_use(device).peak_bytes};
+}
+
+Measured time_inference(const Case& wanted, const engine::Session& session,
+                        const meshnet::MeshNetConfig& config) {
+  const auto device = session.device.torch_device;
+  meshnet::MeshNetModel model(config);
+  model.initialize(Random(1));
+  const auto image = noise_batch(config).tensors.at("image").to(device);
+  device::reset_peak(device);
+  meshnet::Segmenter segmenter(model.file(), meshnet::segmenter_options(session.plan, device));
+  const auto ms = median_ms([&] { segmenter.labels(image); }, device, wanted.repeats);
+  return {ms, device::memory_use(device).peak_bytes};
+}
+
+int run(const Case& wanted) {
+  const auto config = network_of(wanted);
+  const auto needs = meshnet::needs_of(config, config.preprocessing.shape);
+  const auto session = session_of(wanted, needs);
+  engine::apply(session.plan);
+  const auto measured = wanted.mode == "train" ? time_training(wanted, session, config)
+                                               : time_inference(wanted, session, config);
+  const auto& plan = session.plan;
+  Json line = {{"program", "ubique"},
+               {"device", session.device.facts.label()},
+               {"mode", wanted.mode},
+               {"channels", wanted.channels},
+               {"size", wanted.size},
+               {"dtype", to_string(plan.dtype.value)},
+               {"layout", to_string(plan.memory_format.value)},
+               {"padded", plan.pad_channels.value},
+               {"segments", plan.segments},
+               {"median_ms", measured.ms},
+               {"predicted_bytes", plan.memory.total},
+               {"measured_bytes", measured.peak},
+               {"ratio", static_cast<double>(plan.memory.total) /
+                             static_cast<double>(std::max<std::int64_t>(1, measured.peak))}};
+  std::puts(line.dump().c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 5) {
+    std::fputs("bench_meshnet DEVICE train|run CHANNELS SIZE [REPEATS] [MEMORY] [DTYPE]\n", stderr);
+    return 2;
+  }
+  Case wanted{argv[1], argv[2], std::atoll(argv[3]), std::atoll(argv[4]), 5, {}, {}};
+  if (argc > 5) wanted.repeats = std::atoi(argv[5]);
+  if (argc > 6) wanted.memory = argv[6];
+  if (argc > 7) wanted.dtype = argv[7];
+  try {
+    return run(wanted);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "bench_meshnet: %s\n", error.what());
+    return 1;
+  }
+}
