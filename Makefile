@@ -21,10 +21,10 @@ configure: setup
 build: configure  ## the program, the library and the plug-ins
 	@$(TIMED) build cmake --build $(BUILD) -j $(JOBS)
 
-demo: build  ## what this machine can do, proven by numbers, and plans for every machine we know
+demo: build  ## what this machine can do; then heads, a network trained on them, one segmented
 	$(UBIQUE) info
-	$(UBIQUE) doctor || [ $$? -eq 5 ]  # a device with faults is a finding, not a failure of the demo
-	$(UBIQUE) plan --needs configs/needs/meshnet26.yaml --on all
+	$(UBIQUE) plan meshnet --on m3-max-36g,rtx4090,h200
+	$(UBIQUE) demo meshnet -o build/demo/meshnet
 
 lint: setup  ## format, layers, lengths, clang-tidy on changed files
 	@$(TIMED) lint tools/lint
