@@ -26,7 +26,7 @@ double quantile_of_sorted(const std::vector<double>& sorted, double share) {
   const auto below = static_cast<std::size_t>(place);
   const double low = sorted[below], high = sorted[std::min(below + 1, sorted.size() - 1)];
   const double rest = place - static_cast<double>(below);
-  if (low == high) return low;  // infinities among them
+  if (rest == 0 || low == high) return low;  // high may be infinite
   // From the nearer end, as NumPy does it: no rounding at the ends.
   return rest < 0.5 ? low + (high - low) * rest : high - (high - low) * (1 - rest);
 }

@@ -38,6 +38,25 @@ std::vector<std::int64_t> lesion_sizes(const data::Cohort& cohort) {
   return sizes;
 }
 
+/// Balanced by lesion size and acquisition; a study too small for that by acquisition, or not at
+/// all, with a warning.
+data::Splits divide(const data::Cohort& cohort, const StudySettings& settings) {
+  std::vector<std::string> acquisitions, alike(cohort.subjects.size(), "all");
+  for (const auto& subject : cohort.subjects) acquisitions.push_back(subject.acquisition);
+  const auto folds = [&](const std::vector<std::string>& labels) {
+    return data::nested_folds(labels, settings.outer_folds, settings.inner_folds);
+  };
+  for (const auto& labels : {data::strata(cohort, settings.bins), acquisitions}) {
+    try {
+      return folds(labels);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Usage) throw;
+      log::warn("{} Balancing by less.", error.what());
+    }
+  }
+  return folds(alike);
+}
+
 void check_fold(const char* key, std::int64_t fold, std::size_t folds) {
   check(fold >= 0 && fold < static_cast<std::int64_t>(folds), ErrorKind::Usage,
         "[meshnet.study] no such fold; got {} {}, expected 0 to {}.", key, fold,
@@ -87,8 +106,7 @@ Study open_study(const StudySettings& settings) {
   if (settings.paper_parity) check_paper(study.cohort);
   study.size_bins = data::size_bins(lesion_sizes(study.cohort), settings.bins);
   if (settings.splits.empty()) {
-    study.splits = data::nested_folds(data::strata(study.cohort, settings.bins),
-                                      settings.outer_folds, settings.inner_folds);
+    study.splits = divide(study.cohort, settings);
     for (const auto& subject : study.cohort.subjects) {
       study.splits.subject_ids.push_back(subject.id);
     }
