@@ -5,6 +5,7 @@
 
 #include <array>
 
+#include "ubique/kernels/convolve_relu.h"
 #include "ubique/kernels/host_convolve.h"
 
 namespace ubique::kernels {
@@ -41,6 +42,13 @@ at::Tensor convolve(const at::Tensor& x, const at::Tensor& weight, const at::Ten
 
 at::Tensor convolve_activate(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                              std::int64_t dilation, Activation activation, DepthEdges edges) {
+  const bool on_host = edges == DepthEdges::Zeros && suits_host_convolve(x, weight);
+  if (activation == Activation::Relu && !on_host) {
+    auto padding = three(same_padding(weight, dilation));
+    if (edges == DepthEdges::Cut) padding[0] = 0;
+    const auto added = bias.defined() ? std::optional(bias) : std::nullopt;
+    return convolve_relu(x, weight, added, padding, dilation);
+  }
   return activate(forward(x, weight, bias, dilation, edges), activation);
 }
 

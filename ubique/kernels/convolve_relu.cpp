@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/kernels/convolve_relu.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/library.h>
+
+namespace ubique::kernels {
+namespace {
+
+using ConvolveRelu = at::Tensor(const at::Tensor&, const at::Tensor&,
+                                const std::optional<at::Tensor>&, at::IntArrayRef, std::int64_t);
+
+/// The oracle: what every device without a kernel of its own runs.
+at::Tensor reference_convolve_relu(const at::Tensor& x, const at::Tensor& weight,
+                                   const std::optional<at::Tensor>& bias, at::IntArrayRef padding,
+                                   std::int64_t dilation) {
+  const std::array<std::int64_t, 3> ones{1, 1, 1}, zeros{0, 0, 0};
+  const std::array<std::int64_t, 3> dilations{dilation, dilation, dilation};
+  // Vendors' half-precision kernels for dilated convolutions are several times slower with a bias.
+  const bool apart = bias && at::isReducedFloatingType(x.scalar_type());
+  auto y = at::convolution(x, weight, apart ? std::nullopt : bias, ones, padding, dilations, false,
+                           zeros, 1);
+  if (apart) y.add_(bias->view({1, -1, 1, 1, 1}));
+  return y.relu_();
+}
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(ubique, library) {
+  library.def(
+      "convolve_relu(Tensor x, Tensor weight, Tensor? bias, int[3] padding, int dilation) -> "
+      "Tensor");
+  library.impl("convolve_relu", c10::DispatchKey::CompositeExplicitAutograd,
+               TORCH_FN(reference_convolve_relu));
+}
+
+at::Tensor convolve_relu(const at::Tensor& x, const at::Tensor& weight,
+                         const std::optional<at::Tensor>& bias, at::IntArrayRef padding,
+                         std::int64_t dilation) {
+  static const auto op = c10::Dispatcher::singleton()
+                             .findSchemaOrThrow("ubique::convolve_relu", "")
+                             .typed<ConvolveRelu>();
+  return op.call(x, weight, bias, padding, dilation);
+}
+
+}  // namespace ubique::kernels

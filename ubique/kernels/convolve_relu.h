@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// The op ubique::convolve_relu: a 3D convolution, its bias and ReLU in one, where the device has a
+// kernel for that; the reference computes them one after the other. Inference only.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+namespace ubique::kernels {
+
+/// x (B, I, D, H, W), weight (O, I, k, k, k), stride 1; padding of depth, height and width.
+at::Tensor convolve_relu(const at::Tensor& x, const at::Tensor& weight,
+                         const std::optional<at::Tensor>& bias, at::IntArrayRef padding,
+                         std::int64_t dilation);
+
+}  // namespace ubique::kernels
