@@ -25,7 +25,7 @@ std::string floats(const std::vector<float>& values) {
 std::vector<float> values_of(const io::HostTensor& tensor) {
   REQUIRE(tensor.dtype == DType::F32);
   std::vector<float> values(tensor.bytes.size() / sizeof(float));
-  std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
+  if (!values.empty()) std::memcpy(values.data(), tensor.bytes.data(), tensor.bytes.size());
   return values;
 }
 

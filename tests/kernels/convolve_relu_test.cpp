@@ -4,6 +4,8 @@
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
 
+#include "ubique/kernels/convolve.h"
+
 namespace ubique::kernels {
 
 TEST_CASE("convolve_relu: the op is the three steps one after the other, bias or not") {
@@ -33,6 +35,15 @@ TEST_CASE("convolve_relu: half precision adds the bias apart and keeps the type"
   const auto expected =
       at::conv3d(x.to(at::kFloat), weight.to(at::kFloat), bias.to(at::kFloat), 1, 1).relu();
   CHECK(at::allclose(y.to(at::kFloat), expected, 0.05, 0.1));
+}
+
+TEST_CASE("in_layout: a single channel says that it is channels last, and the next layer follows") {
+  const auto x = at::randn({1, 1, 4, 5, 6});
+  const auto y = in_layout(x, at::MemoryFormat::ChannelsLast3d);
+  CHECK(y.equal(x));
+  CHECK((y.suggest_memory_format() == at::MemoryFormat::ChannelsLast3d));
+  CHECK((in_layout(x, at::MemoryFormat::Contiguous).suggest_memory_format() ==
+         at::MemoryFormat::Contiguous));
 }
 
 }  // namespace ubique::kernels

@@ -69,6 +69,13 @@ ConvolveGradients convolve_backward(const at::Tensor& gradient, const at::Tensor
   return {input, of_weight, of_bias};
 }
 
+at::Tensor in_layout(const at::Tensor& x, at::MemoryFormat layout) {
+  const auto dense = x.contiguous(layout);
+  if (layout != at::MemoryFormat::ChannelsLast3d || x.dim() != 5 || x.size(1) != 1) return dense;
+  const auto width = x.size(4), plane = x.size(3) * width, volume = x.size(2) * plane;
+  return dense.as_strided(x.sizes(), {volume, 1, plane, width, 1});
+}
+
 at::Tensor activate(at::Tensor x, Activation activation) {
   switch (activation) {
     case Activation::None:

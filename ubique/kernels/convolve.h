@@ -36,6 +36,10 @@ ConvolveGradients convolve_backward(const at::Tensor& gradient, const at::Tensor
                                     const at::Tensor& weight, std::int64_t dilation,
                                     ConvolveWants wants);
 
+/// x in that layout, with strides that say so: one channel alone fits both layouts, and is then
+/// taken for contiguous, as is everything that follows.
+at::Tensor in_layout(const at::Tensor& x, at::MemoryFormat layout);
+
 /// In place where the activation can be; x is not to be used afterwards.
 at::Tensor activate(at::Tensor x, Activation activation);
 

@@ -40,6 +40,19 @@ std::int64_t row_in_order(std::int64_t place, std::int64_t height, std::int64_t 
   return (place - first) % rows * dilation + longer + (place - first) / rows;
 }
 
+/// work(place) for every place, a few at a time to whichever thread is free: on a busy machine one
+/// that loses its core does not hold up the others. Results must not depend on who does what.
+template <typename Work>
+void share_rows(std::int64_t rows, const Work& work) {
+  constexpr std::int64_t kTogether = 8;
+  std::atomic<std::int64_t> next{0};
+  at::parallel_for(0, at::get_num_threads(), 1, [&](std::int64_t, std::int64_t) {
+    for (auto first = next.fetch_add(kTogether); first < rows; first = next.fetch_add(kTogether)) {
+      for (auto place = first; place < std::min(first + kTogether, rows); ++place) work(place);
+    }
+  });
+}
+
 void copy_row(float* to, const float* from, std::int64_t step, std::int64_t count) {
   if (step == 1) {
     std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(float));
@@ -89,14 +102,12 @@ std::vector<const HostPlane*> PlaneRing::seen_from(std::int64_t z) {
 void PlaneRing::copy(const ::at::Tensor& sample, std::int64_t first, std::int64_t last) {
   const auto* values = sample.const_data_ptr<float>();
   const auto strides = sample.strides();
-  at::parallel_for(0, (last - first + 1) * form_.height, 16, [&](auto begin, auto end) {
-    for (auto place = begin; place < end; ++place) {
-      const auto z = first + place / form_.height, y = place % form_.height;
-      const auto* from = values + z * strides[1] + y * strides[2];
-      auto* to = this->at(z).row(y);
-      for (std::int64_t c = 0; c < form_.channels; ++c) {
-        copy_row(to + c * form_.stride(), from + c * strides[0], strides[3], form_.width);
-      }
+  share_rows((last - first + 1) * form_.height, [&](std::int64_t place) {
+    const auto z = first + place / form_.height, y = place % form_.height;
+    const auto* from = values + z * strides[1] + y * strides[2];
+    auto* to = this->at(z).row(y);
+    for (std::int64_t c = 0; c < form_.channels; ++c) {
+      copy_row(to + c * form_.stride(), from + c * strides[0], strides[3], form_.width);
     }
   });
 }
@@ -146,11 +157,9 @@ void PlaneConvolution::run_row(const PlaneJob& job, std::int64_t y, bool relu) c
 
 void PlaneConvolution::run(std::span<const PlaneJob> jobs, std::int64_t height, bool relu) const {
   const auto rows = static_cast<std::int64_t>(jobs.size()) * height;
-  at::parallel_for(0, rows, 1, [&](std::int64_t begin, std::int64_t end) {
-    for (auto place = begin; place < end; ++place) {
-      run_row(jobs[static_cast<std::size_t>(place / height)],
-              row_in_order(place % height, height, dilation_), relu);
-    }
+  share_rows(rows, [&](std::int64_t place) {
+    run_row(jobs[static_cast<std::size_t>(place / height)],
+            row_in_order(place % height, height, dilation_), relu);
   });
 }
 
@@ -167,21 +176,19 @@ bool PlaneClassifier::run(const HostPlane& plane, std::uint8_t* labels, float* l
                           std::int64_t class_stride) const {
   const auto& form = plane.form();
   std::atomic<bool> finite{true};
-  at::parallel_for(0, form.height, 16, [&](std::int64_t begin, std::int64_t end) {
+  share_rows(form.height, [&](std::int64_t y) {
     ClassRow row;
+    row.input = plane.row(y);
     row.channels = channels_;
     row.classes = classes_;
     row.stride = form.stride();
     row.width = form.width;
     row.weights = weights_.data();
     row.bias = bias_.data();
+    row.labels = labels == nullptr ? nullptr : labels + y * form.width;
+    row.logits = logits == nullptr ? nullptr : logits + y * form.width;
     row.class_stride = class_stride;
-    for (auto y = begin; y < end; ++y) {
-      row.input = plane.row(y);
-      row.labels = labels == nullptr ? nullptr : labels + y * form.width;
-      row.logits = logits == nullptr ? nullptr : logits + y * form.width;
-      if (!row_kernels().classify(row)) finite = false;
-    }
+    if (!row_kernels().classify(row)) finite = false;
   });
   return finite;
 }

@@ -76,7 +76,7 @@ io::NiftiHeader header_of(const Volume& volume) {
 /// int16 with 12 bits used, as scanners store images.
 void write_image(const fs::path& path, const Volume& image) {
   const auto [least, most] = std::ranges::minmax_element(image.values);
-  const auto inter = static_cast<float>(std::floor(*least));
+  const auto inter = static_cast<float>(std::floor(*least) - 16);  // stored values start above 0
   const float slope = std::max(*most - inter, 1.0F) / 4095;
   std::vector<std::int16_t> levels(image.values.size()), stored(levels.size());
   std::ranges::transform(image.values, levels.begin(), [&](float value) {

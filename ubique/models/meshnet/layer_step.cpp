@@ -10,6 +10,7 @@
 
 #include "ubique/base/error.h"
 #include "ubique/kernels/autograd.h"
+#include "ubique/kernels/convolve.h"
 #include "ubique/models/meshnet/layer_chain.h"
 #include "ubique/models/meshnet/network.h"
 
@@ -190,7 +191,8 @@ at::Tensor training_forward(MeshNet& network, const at::Tensor& image) {
     const PlainTensors plain;
     Chain chain(prepared_layers(network, image, form), network.training_options().segments);
     chain.wants_image_gradient = for_image;
-    logits = chain.forward(image.detach().to(form.dtype).contiguous(form.layout), recorded);
+    logits =
+        chain.forward(kernels::in_layout(image.detach().to(form.dtype), form.layout), recorded);
     move_running_statistics(network, chain, values);
     if (recorded) {
       std::vector<at::Tensor> parameters;

@@ -63,6 +63,7 @@ class HostStream {
     std::optional<kernels::PlaneRing> ring;  // input planes that the taps look at
     std::int64_t filled = 0;                 // input planes that came so far
   };
+  std::int64_t group_of(std::int64_t depth, std::int64_t height, std::int64_t width) const;
   void prepare(at::IntArrayRef volume);
   void fill(std::size_t layer, std::int64_t depth);  // until input plane `depth` is there
   void compute(std::size_t layer, std::int64_t first, std::int64_t count, kernels::PlaneRing& out);

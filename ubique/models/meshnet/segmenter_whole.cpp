@@ -28,7 +28,7 @@ at::Tensor instance_norm_activate(const at::Tensor& x, const ReadyNetwork& netwo
 
 void run_whole(const ReadyNetwork& network, const at::Tensor& image, FeatureSink& sink) {
   const auto& config = network.config;
-  auto x = image.to(network.dtype).contiguous(network.layout);  // (1, I, D, H, W)
+  auto x = kernels::in_layout(image.to(network.dtype), network.layout);  // (1, I, D, H, W)
   for (std::size_t i = 0; i < config.layers(); ++i) {
     const bool normed = config.norm == Norm::Instance;
     x = kernels::convolve_activate(x, network.weights[i], network.biases[i], config.dilations[i],

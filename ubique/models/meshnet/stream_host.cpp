@@ -19,11 +19,10 @@ kernels::PlaneConvolution layer_convolution(const MeshNetFile& folded, std::size
           engine::find_tensor(folded.tensors, prefix + "bias"), folded.config.dilations[layer]};
 }
 
-constexpr std::int64_t kRowsAtATime = 512;  // enough for every thread between two barriers
-
-std::int64_t planes_at_a_time(std::int64_t depth, std::int64_t height) {
-  return std::clamp<std::int64_t>(kRowsAtATime / height, 1, depth);
-}
+/// Threads meet after every group of planes of every layer, and each layer's ring holds a group
+/// more: as many as take this much memory, but enough rows for every thread.
+constexpr std::int64_t kGroupBytes = 96 << 20;
+constexpr std::int64_t kLeastRows = 256;
 
 }  // namespace
 
@@ -42,6 +41,15 @@ kernels::PlaneForm HostStream::input_form(std::size_t layer, std::int64_t height
   return {layers_[layer].conv.in(), height, width, layers_[layer].conv.reach()};
 }
 
+std::int64_t HostStream::group_of(std::int64_t depth, std::int64_t height,
+                                  std::int64_t width) const {
+  std::int64_t floats = 0;
+  for (std::size_t i = 0; i < layers_.size(); ++i) floats += input_form(i, height, width).floats();
+  const auto most = kGroupBytes / (floats * static_cast<std::int64_t>(sizeof(float)));
+  const auto least = (kLeastRows + height - 1) / height;
+  return std::clamp<std::int64_t>(most, std::min(least, depth), depth);
+}
+
 void HostStream::prepare(at::IntArrayRef volume) {
   const auto depth = volume[0], height = volume[1], width = volume[2];
   for (auto& layer : layers_) layer.filled = 0;
@@ -49,7 +57,7 @@ void HostStream::prepare(at::IntArrayRef volume) {
       last_->form().width == width) {
     return;
   }
-  group_ = planes_at_a_time(depth, height);
+  group_ = group_of(depth, height, width);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     auto& [conv, ring, filled] = layers_[i];
     ring.emplace(input_form(i, height, width), conv.kernel(), conv.dilation(), group_, depth);
@@ -99,7 +107,7 @@ void HostStream::run(const at::Tensor& image, FeatureSink& sink) {
 }
 
 std::int64_t HostStream::bytes(std::int64_t depth, std::int64_t height, std::int64_t width) const {
-  const auto group = planes_at_a_time(depth, height);
+  const auto group = group_of(depth, height, width);
   auto floats = group * kernels::PlaneForm{layers_.back().conv.out(), height, width, 0}.floats();
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     floats += std::min(depth, 2 * layers_[i].conv.reach() + group) *
