@@ -48,7 +48,8 @@ engine::Session session_of(const Case& wanted, const plan::Needs& needs) {
 engine::Batch noise_batch(const meshnet::MeshNetConfig& config) {
   const auto size = config.preprocessing.shape[0];
   auto image = at::empty({1, 1, size, size, size}, at::kFloat);
-  Random(7).fill_uniform({image.mutable_data_ptr<float>(), static_cast<std::size_t>(image.numel())});
+  Random(7).fill_uniform(
+      {image.mutable_data_ptr<float>(), static_cast<std::size_t>(image.numel())});
   auto mask = at::zeros({1, size, size, size}, at::kByte);
   mask.slice(1, 0, size / 4).fill_(1);
   engine::Batch batch;
@@ -82,7 +83,8 @@ double median_ms(const Work& work, c10::Device device, int repeats) {
     work();
     device::synchronize(device);
     times.push_back(
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+            .count());
   }
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];

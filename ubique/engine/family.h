@@ -47,10 +47,10 @@ struct Outcome {
 
 /// One row of `ubique VERB FAMILY`.
 struct Command {
-  std::string verb = {};          ///< "data", "train", "evaluate", "experiment", "validate", "run"
-  std::string name = {};          ///< a third word: "synth" of `data meshnet synth`; empty for most
-  std::string summary = {};       ///< one line, lower case, no full stop
-  std::string inputs = {};        ///< positional arguments as help shows them: "SCAN..."; empty = none
+  std::string verb = {};     ///< "data", "train", "evaluate", "experiment", "validate", "run"
+  std::string name = {};     ///< a third word: "synth" of `data meshnet synth`; empty for most
+  std::string summary = {};  ///< one line, lower case, no full stop
+  std::string inputs = {};   ///< positional arguments as help shows them: "SCAN..."; empty = none
   bool needs_model = false;  ///< takes --model
   bool needs_device = true;  ///< takes --device and the plan's wishes
   std::vector<Option> options = {};

@@ -51,9 +51,9 @@ TEST_CASE("config: every key is read, and the receptive field follows") {
 TEST_CASE("config: JSON brings back the same") {
   auto config = read("channels: 7\nactivation: gelu_tanh\nnorm: none\nspacing: 1.5\n");
   config.labels = {{"background", {0, 0, 0}}, {"lesion", {255, 10, 0}}};
-  CHECK(from_json(to_json(config), "x") == config);
-  CHECK(from_json(parse_json(to_json(config).dump(), "x"), "x") == config);
-  CHECK(from_json(Json::object(), "x") == MeshNetConfig());
+  CHECK(meshnet::from_json(to_json(config), "x") == config);
+  CHECK(meshnet::from_json(parse_json(to_json(config).dump(), "x"), "x") == config);
+  CHECK(meshnet::from_json(Json::object(), "x") == MeshNetConfig());
 }
 
 TEST_CASE("config: values that cannot be are refused by key") {
@@ -82,24 +82,24 @@ TEST_CASE("config: values that cannot be are refused by key") {
 TEST_CASE("config: JSON with unknown keys or wrong kinds is an input error") {
   CHECK(contains(refusal_of(ErrorKind::Input,
                             [] {
-                              from_json({{"chanels", 3}}, "x");
+                              meshnet::from_json({{"chanels", 3}}, "x");
                             }),
                  "Did you mean 'channels'?"));
   CHECK(contains(refusal_of(ErrorKind::Input,
                             [] {
-                              from_json({{"channels", "many"}}, "x");
+                              meshnet::from_json({{"channels", "many"}}, "x");
                             }),
                  "'channels' cannot be read"));
   CHECK(contains(refusal_of(ErrorKind::Input,
                             [] {
-                              from_json({{"norm", "batsch"}}, "x");
+                              meshnet::from_json({{"norm", "batsch"}}, "x");
                             }),
                  "unknown norm"));
   CHECK(contains(refusal_of(ErrorKind::Input,
                             [] {
-                              from_json({{"channels", 0}}, "x");
+                              meshnet::from_json({{"channels", 0}}, "x");
                             }),
                  "out of range"));
-  CHECK(contains(refusal_of(ErrorKind::Input, [] { from_json(Json::array(), "x"); }),
+  CHECK(contains(refusal_of(ErrorKind::Input, [] { meshnet::from_json(Json::array(), "x"); }),
                  "expected an object"));
 }

@@ -27,8 +27,7 @@ RunRecord record(std::int64_t fold, std::int64_t restart, std::vector<std::strin
 
 std::vector<RunRecord> two_folds() {
   return {record(0, 0, {"a", "b"}, {0.2, 0.8}, {0.5, 0.1}),
-          record(0, 1, {"a", "b"}, {0.6, 0.9}, {kInf, 0.3}),
-          record(1, 0, {"c"}, {0.5}, {0.2})};
+          record(0, 1, {"a", "b"}, {0.6, 0.9}, {kInf, 0.3}), record(1, 0, {"c"}, {0.5}, {0.2})};
 }
 
 }  // namespace

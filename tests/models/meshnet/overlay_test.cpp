@@ -53,7 +53,8 @@ TEST_CASE("overlay: radiological view, whatever the axes of the file") {
   auto sample = labelled_block();
   const auto picture = draw_overlay(sample.scan, sample.labels, {});
   const auto [x, y] = coloured_centre(picture, 264, 520);  // coronal
-  CHECK(x == doctest::Approx(1 - 2.5 / 8).epsilon(0.02));  // low i is the patient's left: right side
+  CHECK(x ==
+        doctest::Approx(1 - 2.5 / 8).epsilon(0.02));  // low i is the patient's left: right side
   CHECK(y == doctest::Approx(1 - 7.5 / 16).epsilon(0.02));
 
   // The same block with the first axis stored the other way round.

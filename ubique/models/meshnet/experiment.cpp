@@ -144,7 +144,7 @@ Json experiment_json(const std::vector<RunRecord>& records, RestartPolicy policy
     const auto summary = finite.empty() ? engine::Summary{} : engine::summarize(finite);
     json["scores"][name] = {{"mean", summary.mean},     {"std", summary.std},
                             {"median", summary.median}, {"q1", summary.lower},
-                            {"q3", summary.upper},         {"subjects", subjects}};
+                            {"q3", summary.upper},      {"subjects", subjects}};
   }
   json["runs"] = Json::array();
   for (const auto& record : records) json["runs"].push_back(to_json(record));

@@ -33,7 +33,8 @@ class MeshNetFamily final : public engine::Family {
     return std::make_unique<MeshNetModel>(read_config(config));
   }
   std::unique_ptr<engine::Model> build(const Json& config) const override {
-    return std::make_unique<MeshNetModel>(meshnet::from_json(config, std::string("the checkpoint")));
+    return std::make_unique<MeshNetModel>(
+        meshnet::from_json(config, std::string("the checkpoint")));
   }
   std::unique_ptr<engine::Task> task(const engine::Request& request) const override {
     return make_task(request);

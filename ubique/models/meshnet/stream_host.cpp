@@ -67,15 +67,15 @@ void HostStream::prepare(at::IntArrayRef volume) {
 }
 
 void HostStream::fill(std::size_t layer, std::int64_t depth) {
-  auto& [conv, ring, filled] = layers_[layer];
-  while (filled <= depth) {
-    const auto count = std::min(group_, depth + 1 - filled);
+  auto& own = layers_[layer];
+  while (own.filled <= depth) {
+    const auto count = std::min(group_, depth + 1 - own.filled);
     if (layer > 0) {
-      compute(layer - 1, filled, count, *ring);
+      compute(layer - 1, own.filled, count, *own.ring);
     } else {
-      ring->copy(image_, filled, filled + count - 1);
+      own.ring->copy(image_, own.filled, own.filled + count - 1);
     }
-    filled += count;
+    own.filled += count;
   }
 }
 
