@@ -232,6 +232,7 @@ TEST_CASE("phantom: a study is written, read back and extended") {
   CHECK(read.subjects[1].lesion_voxels == std::ranges::count(phantom.mask.values, 1));
   CHECK(image.header.dtype == DType::I16);
   CHECK(image.header.scaled);
+  CHECK(image.header.inter < 0);
   REQUIRE(image.volume.shape == phantom.image.shape);
   for (std::size_t i = 0; i < image.volume.values.size(); ++i) {
     const double error = image.volume.values[i] - phantom.image.values[i];
