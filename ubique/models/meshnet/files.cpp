@@ -11,7 +11,8 @@ MeshNetFile open_file(const std::filesystem::path& path) {
   check(checkpoint.family == "meshnet", ErrorKind::Input,
         "[meshnet.open] {} is a model of another family; got {}, expected meshnet.", path.string(),
         checkpoint.family);
-  return {meshnet::from_json(checkpoint.config, path.string()), std::move(checkpoint.model), "checkpoint"};
+  return {meshnet::from_json(checkpoint.config, path.string()), std::move(checkpoint.model),
+          "checkpoint"};
 }
 
 engine::Session open_run_session(const MeshNetConfig& config, const engine::Request& request) {
