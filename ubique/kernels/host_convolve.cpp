@@ -12,21 +12,24 @@
 namespace ubique::kernels {
 namespace {
 
-constexpr std::int64_t kMostHostChannels = 128;  // beyond, oneDNN's blocks are full anyway
-constexpr std::int64_t kRowsAtOnce = 4096;       // enough for every thread between two barriers
-constexpr std::int64_t kStripFloats = 1024;      // of one channel: a strip stays in the first cache
+constexpr std::int64_t kRowsAtOnce = 4096;   // enough for every thread between two barriers
+constexpr std::int64_t kStripFloats = 1024;  // of one channel: a strip stays in the first cache
 
 struct ConvGeometry {
   std::int64_t kernel, dilation;
   std::int64_t reach() const { return dilation * (kernel / 2); }
 };
 
+std::int64_t group_planes(std::int64_t depth, std::int64_t height) {
+  return std::clamp<std::int64_t>(kRowsAtOnce / height, 1, depth);
+}
+
 /// work(first plane, planes, ring that holds what they look at), group after group of a sample's
 /// planes (I, D, H, W).
 template <typename Work>
 void for_each_group(const at::Tensor& sample, ConvGeometry geometry, const Work& work) {
   const auto depth = sample.size(1), height = sample.size(2);
-  const auto group = std::clamp<std::int64_t>(kRowsAtOnce / height, 1, depth);
+  const auto group = group_planes(depth, height);
   PlaneRing ring({sample.size(0), height, sample.size(3), geometry.reach()}, geometry.kernel,
                  geometry.dilation, group, depth);
   std::int64_t filled = 0;
@@ -109,6 +112,13 @@ bool suits_host_convolve(const at::Tensor& x, const at::Tensor& weight) {
   return x.device().is_cpu() && x.scalar_type() == at::kFloat && x.dim() == 5 && x.numel() > 0 &&
          weight.scalar_type() == at::kFloat && PlaneConvolution::supports(weight.size(2)) &&
          std::max(weight.size(0), weight.size(1)) <= kMostHostChannels;
+}
+
+std::int64_t host_convolve_floats(std::int64_t channels, std::int64_t kernel, std::int64_t dilation,
+                                  std::int64_t depth, std::int64_t height, std::int64_t width) {
+  const auto reach = ConvGeometry{kernel, dilation}.reach();
+  const auto planes = std::min(depth, 2 * reach + group_planes(depth, height));
+  return planes * PlaneForm{channels, height, width, reach}.floats();
 }
 
 at::Tensor host_convolve(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,

@@ -10,8 +10,14 @@
 
 namespace ubique::kernels {
 
+inline constexpr std::int64_t kMostHostChannels = 128;  ///< beyond, oneDNN's blocks are full anyway
+
 /// f32 on the host, with a kernel and a number of channels that these are good at.
 bool suits_host_convolve(const at::Tensor& x, const at::Tensor& weight);
+
+/// Floats that they take beside input and result, for the wider of the two.
+std::int64_t host_convolve_floats(std::int64_t channels, std::int64_t kernel, std::int64_t dilation,
+                                  std::int64_t depth, std::int64_t height, std::int64_t width);
 
 /// (B, O, D, H, W), contiguous. x may have any strides.
 at::Tensor host_convolve(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,

@@ -33,6 +33,16 @@ double kernel_scratch(Kind kind) {
   return 64 * kMiB;
 }
 
+/// Does the model compute this with its own kernels for the CPU?
+bool on_own_kernels(const Needs& needs, const MemoryChoice& choice) {
+  return needs.host.own_kernels && choice.kind == Kind::Cpu && choice.dtype == DType::F32;
+}
+
+double scratch_bytes(const Needs& needs, const MemoryChoice& choice) {
+  if (!on_own_kernels(needs, choice)) return kernel_scratch(choice.kind);
+  return choice.mode == Mode::Train ? static_cast<double>(needs.host.train) * kF32 : 0;
+}
+
 double weight_bytes(const Needs& needs, const MemoryChoice& choice) {
   double bytes = 0;
   for (const auto& group : needs.parameters) {
@@ -133,8 +143,9 @@ MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::
   const auto batch = static_cast<double>(choice.batch);
   const auto trainable = train ? static_cast<double>(needs.trainable_count()) : 0;
   const double master = std::max(kF32, bytes_of(choice.dtype));
-  const double run_bytes = static_cast<double>(needs.activations.run) * bytes_of(choice.dtype) *
-                           padding_factor(needs, choice);
+  const auto run = on_own_kernels(needs, choice) ? needs.host.run : needs.activations.run;
+  const double run_bytes =
+      static_cast<double>(run) * bytes_of(choice.dtype) * padding_factor(needs, choice);
   constexpr double kBatchesInFlight = 2;  // the one being computed and the one being copied
 
   MemoryParts parts;
@@ -149,7 +160,7 @@ MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::
     run_scores = batch * score_elements(needs, false) * bytes_of(choice.dtype);
   }
   parts.workspace = to_bytes(batch * per_sample + run_scores + mask_bytes(needs, choice) +
-                             kernel_scratch(choice.kind));
+                             scratch_bytes(needs, choice));
   const double required =
       static_cast<double>(parts.weights) + static_cast<double>(parts.gradients) +
       static_cast<double>(parts.optimizer) + static_cast<double>(parts.activations) +

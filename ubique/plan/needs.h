@@ -76,6 +76,13 @@ struct CheckpointingNeed {
   std::vector<CheckpointLevel> all() const;  ///< none if not supported
 };
 
+/// What is different on a CPU for a model that brings kernels of its own for it.
+struct HostNeed {
+  bool own_kernels = false;  ///< in f32, and faster there than torch's in any dtype
+  std::int64_t run = 0;      ///< elements at the worst moment, instead of ActivationNeed::run
+  std::int64_t train = 0;    ///< elements of the kernels' scratch space in a training step
+};
+
 struct Needs {
   std::string name;    ///< "meshnet-26"
   std::string family;  ///< "meshnet"; empty for people's own models
@@ -102,6 +109,7 @@ struct Needs {
   std::int64_t max_batch = 0;        ///< most samples at once; 0 = no limit
   std::int64_t pad_width = 0;        ///< channels that may be padded with zeros; 0 = none
   CheckpointingNeed checkpointing;
+  HostNeed host;
   std::int64_t workspace_cuda = 0;  ///< what vendor kernels take beyond that when there is room
 
   std::int64_t parameter_count() const;

@@ -93,6 +93,9 @@ std::string why_not(const Question& question, DType dtype) {
   if (question.is(Kind::Mps) && bf16 && !facts.has_dtype(DType::BF16)) {
     return "emulated on M1 and M2: no gain over f16";
   }
+  if (question.is(Kind::Cpu) && needs.host.own_kernels) {
+    return "the model's own kernels for CPUs are f32 and faster";
+  }
   if (question.is(Kind::Cpu) && !facts.has_dtype(dtype)) {
     return bf16 ? "this CPU has neither AMX nor AVX-512-BF16: emulated, slower than f32"
                 : "no f16 arithmetic on this CPU";

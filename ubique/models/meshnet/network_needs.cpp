@@ -3,8 +3,10 @@
 // cross_entropy.cpp and segmenter.cpp make them.
 #include <algorithm>
 
+#include "ubique/kernels/host_convolve.h"
 #include "ubique/models/meshnet/layer_peak.h"
 #include "ubique/models/meshnet/network.h"
+#include "ubique/models/meshnet/segmenter_parts.h"
 
 namespace ubique::meshnet {
 namespace {
@@ -23,6 +25,21 @@ plan::ActivationNeed activations_of(const MeshNetConfig& config, std::int64_t vo
   need.loss = std::min(voxels, kLossChunk) * (3 * config.classes + 5);
   need.run = 2 * layer + config.in_channels * voxels;  // a layer's input and output, the image
   need.largest = std::max(layer, logits);
+  return need;
+}
+
+plan::HostNeed host_of(const MeshNetConfig& config, const std::array<std::int64_t, 3>& shape,
+                       std::int64_t whole) {
+  plan::HostNeed need;
+  need.own_kernels = kernels::PlaneConvolution::supports(config.kernel) &&
+                     config.channels <= kernels::kMostHostChannels;
+  auto folded = config;
+  if (folded.norm == Norm::Batch) folded.norm = Norm::None;
+  need.run = HostStream::supports(folded) ? HostStream::floats(config, shape[0], shape[1], shape[2])
+                                          : whole;
+  const auto widest = *std::max_element(config.dilations.begin(), config.dilations.end());
+  need.train = kernels::host_convolve_floats(config.channels, config.kernel, widest, shape[0],
+                                             shape[1], shape[2]);
   return need;
 }
 
@@ -82,6 +99,7 @@ plan::Needs needs_of(const MeshNetConfig& config, const std::array<std::int64_t,
   needs.dropout = config.dropout > 0;
   needs.graph_capturable = true;
   needs.pad_width = config.channels;
+  needs.host = host_of(config, shape, needs.activations.run);
   needs.checkpointing.levels = levels_of(layers);
   needs.checkpointing.supported = !needs.checkpointing.levels.empty();
   return needs;

@@ -125,7 +125,9 @@ const MeshNetConfig& Segmenter::config() const { return state_->network.config; 
 std::int64_t Segmenter::activation_bytes(std::int64_t depth, std::int64_t height,
                                          std::int64_t width) const {
   const auto plane = height * width;
-  if (state_->host) return state_->host->bytes(depth, height, width);
+  if (state_->host)
+    return HostStream::floats(config(), depth, height, width) *
+           static_cast<std::int64_t>(sizeof(float));
   if (state_->streams(depth, plane)) {
     return slab_bytes(state_->network, plane, state_->planes_at_once(plane));
   }

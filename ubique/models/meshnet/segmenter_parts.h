@@ -53,9 +53,11 @@ class HostStream {
  public:
   explicit HostStream(const MeshNetFile& folded);
   static bool supports(const MeshNetConfig& folded);
+  /// Floats that all rings take together.
+  static std::int64_t floats(const MeshNetConfig& config, std::int64_t depth, std::int64_t height,
+                             std::int64_t width);
 
   void run(const at::Tensor& image, FeatureSink& sink);
-  std::int64_t bytes(std::int64_t depth, std::int64_t height, std::int64_t width) const;
 
  private:
   struct Layer {
@@ -63,13 +65,11 @@ class HostStream {
     std::optional<kernels::PlaneRing> ring;  // input planes that the taps look at
     std::int64_t filled = 0;                 // input planes that came so far
   };
-  std::int64_t group_of(std::int64_t depth, std::int64_t height, std::int64_t width) const;
   void prepare(at::IntArrayRef volume);
   void fill(std::size_t layer, std::int64_t depth);  // until input plane `depth` is there
   void compute(std::size_t layer, std::int64_t first, std::int64_t count, kernels::PlaneRing& out);
-  kernels::PlaneForm input_form(std::size_t layer, std::int64_t height, std::int64_t width) const;
 
-  Activation activation_;
+  MeshNetConfig config_;
   std::vector<Layer> layers_;
   std::optional<kernels::PlaneRing> last_;  // the last layer's output
   std::int64_t group_ = 1;                  // planes worked out at a time
