@@ -146,7 +146,8 @@ MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::
   const auto run = on_own_kernels(needs, choice) ? needs.host.run : needs.activations.run;
   const double run_bytes =
       static_cast<double>(run) * bytes_of(choice.dtype) * padding_factor(needs, choice);
-  constexpr double kBatchesInFlight = 2;  // the one being computed and the one being copied
+  // In training the one being computed and the one being copied; in inference one after the other.
+  const double batches_in_flight = train ? 2 : 1;
 
   MemoryParts parts;
   parts.weights = to_bytes(weight_bytes(needs, choice));
@@ -154,7 +155,7 @@ MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::
   parts.optimizer = to_bytes(trainable * master * (needs.optimizer_states + needs.weight_averages));
   parts.activations = to_bytes(batch * (train ? saved_bytes(needs, choice) : run_bytes));
   const double per_sample =
-      kBatchesInFlight * input_bytes(needs) + (train ? transient_bytes(needs, choice) : 0);
+      batches_in_flight * input_bytes(needs) + (train ? transient_bytes(needs, choice) : 0);
   double run_scores = 0;
   if (!train && writes_scores(choice.kind, choice.attention)) {
     run_scores = batch * score_elements(needs, false) * bytes_of(choice.dtype);

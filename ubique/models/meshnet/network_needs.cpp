@@ -21,8 +21,10 @@ plan::ActivationNeed activations_of(const MeshNetConfig& config, std::int64_t vo
   need.saved = layers * layer + config.in_channels * voxels;  // outputs and the cast image
   // Beside them: what the last norm and activation gave, its gradient, and that of the logits.
   need.transient = (chain_peak(layers, 0) - layers) * layer + logits;
-  // In f32 and i64, for one chunk: logits, probabilities, targets, their weights.
-  need.loss = std::min(voxels, kLossChunk) * (3 * config.classes + 5);
+  // The loss comes before backward: only what it takes beyond what is free until then. For one
+  // chunk, in f32 and i64: logits, probabilities, targets, their weights.
+  const auto chunk = std::min(voxels, kLossChunk) * (3 * config.classes + 5);
+  need.loss = std::max<std::int64_t>(0, chunk + logits - need.transient);
   need.run = 2 * layer + config.in_channels * voxels;  // a layer's input and output, the image
   need.largest = std::max(layer, logits);
   return need;
