@@ -23,15 +23,15 @@ function(ubique_add_room name)
   set_property(GLOBAL APPEND PROPERTY UBIQUE_ROOMS ubique_${name})
 endfunction()
 
-# ubique_add_backend(NAME [PLUGIN]): vendor code. Built in, it defines ubique::backend::register_NAME();
+# ubique_add_backend(NAME [PLUGIN] [SOURCES extra...]): vendor code. Built in, it defines ubique::backend::register_NAME();
 # as a plug-in it becomes libubique_NAME.so and uses UBIQUE_REGISTER_PLUGIN.
 function(ubique_add_backend name)
-  cmake_parse_arguments(BACKEND "PLUGIN" "" "" ${ARGN})
+  cmake_parse_arguments(BACKEND "PLUGIN" "" "SOURCES" ${ARGN})
   if(NOT UBIQUE_TORCH)
     return()
   endif()
   if(NOT BACKEND_PLUGIN)
-    ubique_add_room(backend_${name} TORCH)
+    ubique_add_room(backend_${name} TORCH SOURCES ${BACKEND_SOURCES})
     set_property(GLOBAL APPEND PROPERTY UBIQUE_BUILTIN_BACKENDS ${name})
     return()
   endif()

@@ -2,12 +2,14 @@
 // Times whole updates and whole inferences of MeshNet through the same code that train and run use:
 // the family's plan, the engine's learner, the segmenter. One JSON line per case.
 //   bench_meshnet DEVICE train|run CHANNELS SIZE [REPEATS] [MEMORY] [DTYPE]
+// With PROFILE=1 in the environment, one more pass prints what each op takes.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
+#include "bench/meshnet/profile_ops.h"
 #include "ubique/base/text.h"
 #include "ubique/device/runtime.h"
 #include "ubique/engine/learner.h"
@@ -75,7 +77,6 @@ class NoiseTask final : public engine::Task {
 
 template <typename Work>
 double median_ms(const Work& work, c10::Device device, int repeats) {
-  for (int i = 0; i < 3; ++i) work();
   std::vector<double> times;
   for (int i = 0; i < repeats; ++i) {
     device::synchronize(device);
@@ -92,8 +93,25 @@ double median_ms(const Work& work, c10::Device device, int repeats) {
 
 struct Measured {
   double ms = 0;
-  std::int64_t peak = 0;
+  std::int64_t peak = 0;       // from the first step on: what the plan predicts
+  std::int64_t warm_peak = 0;  // of the timed steps: what the vendor's trials take is over
 };
+
+/// Warms up, then times; both peaks are the device's own count.
+template <typename Work>
+Measured measure(const Work& work, c10::Device device, int repeats) {
+  for (int i = 0; i < 3; ++i) work();
+  const auto peak = device::memory_use(device).peak_bytes;
+  device::reset_peak(device);
+  const auto ms = median_ms(work, device, repeats);
+  const auto warm = device::memory_use(device).peak_bytes;
+  if (std::getenv("PROFILE") != nullptr) {
+    bench::OpProfile profile(device);
+    profile.watch(work);
+    profile.print(40);
+  }
+  return {ms, std::max(peak, warm), warm};
+}
 
 Measured time_training(const Case& wanted, const engine::Session& session,
                        const meshnet::MeshNetConfig& config) {
@@ -108,14 +126,13 @@ Measured time_training(const Case& wanted, const engine::Session& session,
   auto batch = host;  // on the device already: the step is timed, not the copy
   for (auto& [name, tensor] : batch.tensors) tensor = tensor.to(device);
   std::int64_t step = 0;
-  const auto ms = median_ms(
+  return measure(
       [&] {
         learner.begin();
         learner.add(batch);
         learner.finish(step++);
       },
       device, wanted.repeats);
-  return {ms, device::memory_use(device).peak_bytes};
 }
 
 Measured time_inference(const Case& wanted, const engine::Session& session,
@@ -126,8 +143,7 @@ Measured time_inference(const Case& wanted, const engine::Session& session,
   const auto image = noise_batch(config).tensors.at("image").to(device);
   device::reset_peak(device);
   meshnet::Segmenter segmenter(model.file(), meshnet::segmenter_options(session.plan, device));
-  const auto ms = median_ms([&] { segmenter.labels(image); }, device, wanted.repeats);
-  return {ms, device::memory_use(device).peak_bytes};
+  return measure([&] { segmenter.labels(image); }, device, wanted.repeats);
 }
 
 int run(const Case& wanted) {
@@ -150,6 +166,7 @@ int run(const Case& wanted) {
                {"median_ms", measured.ms},
                {"predicted_bytes", plan.memory.total},
                {"measured_bytes", measured.peak},
+               {"warm_bytes", measured.warm_peak},
                {"ratio", static_cast<double>(plan.memory.total) /
                              static_cast<double>(std::max<std::int64_t>(1, measured.peak))}};
   std::puts(line.dump().c_str());

@@ -1,5 +1,5 @@
 """A training run killed with -9 at several moments and resumed has, step by step, the losses of one
-that was never stopped. Usage: kill_test.py PROGRAM"""
+that was never stopped. Usage: kill_test.py PROGRAM [DEVICE]"""
 
 import json
 import os
@@ -11,13 +11,16 @@ import time
 from pathlib import Path
 
 PROGRAM = os.path.abspath(sys.argv[1])
+DEVICE = sys.argv[2] if len(sys.argv) > 2 else "cpu"
+# A card is done with six epochs before anybody can kill it, and repeats itself only if told to.
+HOW = ["-e", "6", "--threads", "1"] if DEVICE == "cpu" else ["-e", "60", "--deterministic"]
 KILL_AFTER_STEPS = [1, 9, 14]  # in the first epoch, in the third, in the fourth
 
 
 def command(folder: Path, run: str, *more: str) -> list[str]:
     return [PROGRAM, "train", "meshnet", "-d", str(folder / "heads"), "--size-bins", "quartiles", "-c", "3",
-            "--shape", "32,32,32", "--spacing", "6", "-e", "6", "--cache", str(folder / "cache"),
-            "--device", "cpu", "--threads", "1", "--log-every", "1", "-o", str(folder / run), "-q", *more]
+            "--shape", "32,32,32", "--spacing", "6", "--cache", str(folder / "cache"),
+            "--device", DEVICE, *HOW, "--log-every", "1", "-o", str(folder / run), "-q", *more]
 
 
 def losses(run: Path) -> dict[int, float]:

@@ -15,5 +15,6 @@ struct EmbeddedFile {
 
 std::span<const EmbeddedFile> profiles();      ///< ubique/device/profiles/*.yaml
 std::span<const EmbeddedFile> report_parts();  ///< ubique/engine/report/*
+std::span<const EmbeddedFile> cuda_sources();  ///< ubique/backend/cuda/sources/*
 
 }  // namespace ubique::embedded

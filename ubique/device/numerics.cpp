@@ -5,9 +5,15 @@
 #include <ATen/Context.h>
 #include <ATen/Parallel.h>
 
+#include <atomic>
 #include <cstdlib>
 
 namespace ubique::device {
+namespace {
+
+std::atomic<std::int64_t> memory_cap = 0;
+
+}  // namespace
 
 void apply_numerics(c10::Device device, const NumericsOptions& options) {
   auto& context = at::globalContext();
@@ -23,5 +29,8 @@ void apply_numerics(c10::Device device, const NumericsOptions& options) {
 }
 
 void announce_determinism() { ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*replace=*/0); }
+
+void announce_memory_cap(std::int64_t bytes) { memory_cap = bytes; }
+std::int64_t announced_memory_cap() { return memory_cap; }
 
 }  // namespace ubique::device

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
+#include "ubique/base/digest.h"
 #include "ubique/base/error.h"
 #include "ubique/base/file.h"
 #include "ubique/base/json.h"
-#include "ubique/engine/digest.h"
 
 namespace ubique::engine {
 namespace {

@@ -63,6 +63,7 @@ probe::Report verdicts(const device::Selection& selection, const plan::Needs& ne
 
 Session open_session(const plan::Needs& needs, plan::Wishes wishes, bool fallback) {
   if (wishes.deterministic) device::announce_determinism();
+  device::announce_memory_cap(wishes.memory);
   Session session;
   session.device = device::select(device::parse_request(wishes.device), fallback);
   if (fallback) wishes.device = session.device.facts.backend;

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "ubique/kernels/convolve_relu.h"
+#include "ubique/kernels/fused.h"
 #include "ubique/kernels/host_convolve.h"
 
 namespace ubique::kernels {
@@ -60,6 +61,12 @@ ConvolveGradients convolve_backward(const at::Tensor& gradient, const at::Tensor
         wants.input ? host_convolve(gradient, turned_around(weight), {}, dilation) : at::Tensor(),
         host_weight_gradient(gradient, x, weight, dilation),
         wants.bias ? gradient.sum({0, 2, 3, 4}) : at::Tensor()};
+  }
+  if (fused::does_weight_gradient(gradient, x, weight.size(2), dilation)) {
+    // Forward's kernels serve the other direction too, and vendors have better ones for it.
+    return {wants.input ? convolve(gradient, turned_around(weight), {}, dilation) : at::Tensor(),
+            fused::weight_gradient(gradient, x, dilation),
+            wants.bias ? gradient.sum({0, 2, 3, 4}) : at::Tensor()};
   }
   const auto padding = same_padding(weight, dilation);
   auto [input, of_weight, of_bias] =

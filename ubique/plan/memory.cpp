@@ -18,13 +18,15 @@ std::int64_t to_bytes(double bytes) {
 
 double bytes_of(DType dtype) { return static_cast<double>(size_of(dtype)); }
 
-/// Scratch space of the vendors' matrix and convolution kernels that no model can do without.
+/// Scratch space of the vendors' matrix and convolution kernels that no model can do without: on
+/// CUDA what cuBLAS takes on the newest cards; convolutions take more only where they are timed
+/// (rule_numerics.cpp) or ask for it (Needs::workspace_cuda).
 double kernel_scratch(Kind kind) {
   constexpr double kMiB = 1 << 20;
   switch (kind) {
     case Kind::Cuda:
     case Kind::Xpu:
-      return 256 * kMiB;
+      return 32 * kMiB;
     case Kind::Mps:
       return 128 * kMiB;
     case Kind::Cpu:

@@ -272,6 +272,15 @@ TEST_CASE("import: files that are no weights at all") {
   write_file(folder / "page.pth", "<!DOCTYPE html><html></html>");
   CHECK(contains(refusal_of(ErrorKind::Input, [&] { load_any(folder / "page.pth"); }), "got a"));
   CHECK_FALSE(looks_like_meshnet(folder / "scan.pt"));
+  write_file(folder / "model.json", "{\"hidden_size\": 8}");
+  CHECK_FALSE(looks_like_meshnet(folder.path()));
+  std::filesystem::remove(folder / "model.json");
+  const std::vector<float> values(2);
+  io::write_safetensors(
+      folder / "a.safetensors",
+      std::vector<io::TensorData>{
+          {"encoder.0.attention.weight", DType::F32, {2}, std::as_bytes(std::span(values))}});
+  CHECK_FALSE(looks_like_meshnet(folder / "a.safetensors"));
   CHECK_FALSE(looks_like_meshnet(folder / "absent"));
   CHECK_FALSE(looks_like_meshnet(folder.path()));
   CHECK(contains(refusal_of(ErrorKind::Input, [&] { load_any(folder / "absent"); }),

@@ -11,10 +11,12 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "driver.h"
 #include "ubique/device/host.h"
+#include "ubique/device/numerics.h"
 
 namespace ubique::backend {
 namespace {
@@ -49,6 +51,17 @@ std::string load_library(const char* name) {
   if (dlopen(name, RTLD_NOW | RTLD_GLOBAL) != nullptr) return {};
   return fmt::format("LibTorch's CUDA library does not load: {} (tools/setup --gpu installs it)",
                      dlerror());
+}
+
+/// LibTorch's allocator reads its settings once, when CUDA is loaded. Segments that grow waste
+/// nothing between blocks of different sizes, without which a cap cannot be used to the full.
+void hold_memory_cap(std::int64_t total_bytes) {
+  const auto cap = device::announced_memory_cap();
+  if (cap <= 0 || cap >= total_bytes) return;
+  const auto share = static_cast<double>(cap) / static_cast<double>(total_bytes);
+  const auto settings =
+      fmt::format("expandable_segments:True,per_process_memory_fraction:{:.6f}", share);
+  ::setenv("PYTORCH_CUDA_ALLOC_CONF", settings.c_str(), /*replace=*/0);
 }
 
 Facts common_facts(int index, int count) {
@@ -111,6 +124,7 @@ class CudaBackend final : public device::Backend {
   static Detection detect_nvidia() {
     const auto driver = cuda::ask_driver();
     if (!driver.fault.empty()) return {{}, driver.fault};
+    hold_memory_cap(driver.cards.front().total_bytes);
     if (auto fault = load_library("libtorch_cuda.so"); !fault.empty()) return {{}, fault};
     if (!at::hasCUDA()) return {{}, outdated(driver)};
     Detection found;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <fstream>
 #include <sstream>
 
+#include "driver_library.h"
+
 namespace ubique::backend::cuda {
 namespace {
 
 // Values from NVIDIA's public driver interface.
-constexpr int kSuccess = 0;
 constexpr int kNoDevice = 100;
 constexpr int kAttributeProcessors = 16;
 constexpr int kAttributeMemoryClockKhz = 36;
@@ -19,33 +19,9 @@ constexpr int kAttributeBusWidthBits = 37;
 constexpr int kAttributeMajor = 75;
 constexpr int kAttributeMinor = 76;
 
-class DriverLibrary {
- public:
-  DriverLibrary() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {}
-  bool loaded() const { return library_ != nullptr; }
-
-  /// Calls a driver function; a missing one answers like an error of the driver.
-  template <typename... Args>
-  int call(const char* function, Args... args) const {
-    auto* address = reinterpret_cast<int (*)(Args...)>(dlsym(library_, function));
-    return address != nullptr ? address(args...) : -1;
-  }
-
-  std::string error_name(int code) const {
-    const char* name = nullptr;
-    if (call("cuGetErrorName", code, &name) == kSuccess && name != nullptr) {
-      return fmt::format("{} ({})", name, code);
-    }
-    return fmt::format("error {}", code);
-  }
-
- private:
-  void* library_;
-};
-
 int attribute(const DriverLibrary& library, int which, int card) {
   int value = 0;
-  return library.call("cuDeviceGetAttribute", &value, which, card) == kSuccess ? value : 0;
+  return library.call("cuDeviceGetAttribute", &value, which, card) == kDriverSuccess ? value : 0;
 }
 
 Card describe(const DriverLibrary& library, int index) {
@@ -80,6 +56,14 @@ std::string kernel_module_version() {
 
 }  // namespace
 
+std::string DriverLibrary::error_name(int code) const {
+  const char* name = nullptr;
+  if (call("cuGetErrorName", code, &name) == kDriverSuccess && name != nullptr) {
+    return fmt::format("{} ({})", name, code);
+  }
+  return fmt::format("error {}", code);
+}
+
 Driver ask_driver() {
   Driver driver;
   const DriverLibrary library;
@@ -93,7 +77,7 @@ Driver ask_driver() {
     driver.fault = "the NVIDIA driver sees no card (CUDA_VISIBLE_DEVICES may hide it)";
     return driver;
   }
-  if (started != kSuccess) {
+  if (started != kDriverSuccess) {
     driver.fault = fmt::format("the NVIDIA driver does not start: cuInit gives {}",
                                library.error_name(started));
     return driver;

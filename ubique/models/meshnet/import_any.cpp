@@ -165,21 +165,40 @@ bool is_model_json(const fs::path& path) {
   }
 }
 
+bool has_layer_names(const fs::path& path) {
+  try {
+    const io::SafetensorsFile file(path);
+    const auto fits = [](const io::TensorInfo& tensor) { return is_layer_name(tensor.name); };
+    return std::all_of(file.tensors().begin(), file.tensors().end(), fits);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 }  // namespace
 
 bool looks_like_meshnet(const fs::path& path) {
-  if (fs::is_directory(path)) return fs::is_regular_file(path / "model.json");
+  if (fs::is_directory(path)) {
+    return fs::is_regular_file(path / "model.json") && is_model_json(path / "model.json");
+  }
   if (!fs::is_regular_file(path)) return false;
   if (path.extension() == ".json") return is_model_json(path);
   const auto start = first_bytes(path);
   const auto extension = path.extension();
-  return is_safetensors(start) || (is_zip(start) && (extension == ".pt" || extension == ".pth"));
+  if (is_safetensors(start)) return has_layer_names(path);
+  return is_zip(start) && (extension == ".pt" || extension == ".pth");
 }
 
 MeshNetFile load_any(const fs::path& path) {
   check(fs::exists(path), ErrorKind::Input, "[meshnet.import] {} does not exist.", path.string());
   if (fs::is_directory(path)) return load_folder(path);
-  if (path.extension() == ".json") return load_folder(path.parent_path());
+  if (path.extension() == ".json") {
+    check(path.filename() == "model.json", ErrorKind::Input,
+          "[meshnet.import] {} is not a MeshNet; got a JSON file of another name, expected "
+          "model.json or the folder it is in.",
+          path.string());
+    return load_folder(path.parent_path());
+  }
   return load_weight_file(path);
 }
 

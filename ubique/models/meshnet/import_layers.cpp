@@ -151,6 +151,12 @@ io::HostTensor host_tensor_of(const std::string& name, const at::Tensor& tensor)
   return {name, engine::dtype_of(host), host.sizes().vec(), {bytes.begin(), bytes.end()}};
 }
 
+bool is_layer_name(const std::string& name) {
+  ImportedLayer any;
+  const auto place = place_of(name);
+  return place && slot_of(*place, any) != nullptr;
+}
+
 ImportedLayers sort_layers(std::span<const io::HostTensor> tensors, const std::string& file) {
   std::map<int, ImportedLayer> by_index;
   ImportedLayers result;

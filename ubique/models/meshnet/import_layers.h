@@ -25,6 +25,9 @@ struct ImportedLayers {
 at::Tensor tensor_of(const io::HostTensor& tensor);  ///< f32 for floats, else as it is
 io::HostTensor host_tensor_of(const std::string& name, const at::Tensor& tensor);
 
+/// Can a tensor of a MeshNet have that name?
+bool is_layer_name(const std::string& name);
+
 /// network.I.conv.weight, model.I.0.weight, model.I.bnorm.running_mean, model.2.weight, 2.weight
 /// ... Input error naming `file` and what was found if they are no chain of 3D convolutions.
 ImportedLayers sort_layers(std::span<const io::HostTensor> tensors, const std::string& file);

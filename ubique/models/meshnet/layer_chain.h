@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "ubique/kernels/norm_act_conv.h"
+#include "ubique/kernels/norm_act.h"
 
 namespace ubique::meshnet {
 

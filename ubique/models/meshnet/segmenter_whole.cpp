@@ -4,7 +4,7 @@
 #include <ATen/ATen.h>
 
 #include "ubique/kernels/convolve.h"
-#include "ubique/kernels/norm_act_conv.h"
+#include "ubique/kernels/norm_act.h"
 #include "ubique/models/meshnet/segmenter_parts.h"
 
 namespace ubique::meshnet {

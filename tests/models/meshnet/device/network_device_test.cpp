@@ -7,6 +7,7 @@
 
 #include "tests/models/meshnet/network_samples.h"
 #include "ubique/base/error.h"
+#include "ubique/device/numerics.h"
 #include "ubique/device/select.h"
 #include "ubique/engine/autocast.h"
 #include "ubique/models/meshnet/loss.h"
@@ -22,7 +23,9 @@ const std::optional<device::Selection>& device_under_test() {
   static const auto selection = []() -> std::optional<device::Selection> {
     const char* name = std::getenv("UBIQUE_TEST_DEVICE");
     try {
-      return device::select(device::parse_request(name != nullptr ? name : "auto"));
+      auto selected = device::select(device::parse_request(name != nullptr ? name : "auto"));
+      device::apply_numerics(selected.torch_device, {.tf32 = false});
+      return selected;
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::Device) throw;
       std::printf("skipped: %s\n", error.what());

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ubique/kernels/norm_act_conv.h"
+#include "ubique/kernels/norm_act.h"
 
 #include <ATen/ATen.h>
 
 #include <utility>
 
 #include "ubique/kernels/convolve.h"
+#include "ubique/kernels/fused.h"
 
 namespace ubique::kernels {
 namespace {
@@ -34,6 +35,15 @@ at::Tensor normalize_again(const at::Tensor& x, const NormAct& how,
       view, channel_values(how.weight, view), channel_values(how.bias, view), statistics.mean,
       statistics.variance(how.epsilon), false, 0, how.epsilon);
   return std::get<0>(normed).view_as(x);
+}
+
+bool is_fused(const at::Tensor& x, const NormAct& how) {
+  const bool over_batch = how.norm == Norm::Batch || (how.norm == Norm::Instance && x.size(0) == 1);
+  return over_batch && fused::does_norm_act(x);
+}
+
+std::optional<at::Tensor> scale_of(const NormAct& how) {
+  return how.scale.defined() ? std::optional(how.scale) : std::nullopt;
 }
 
 at::Tensor activate_and_scale(at::Tensor normed, const NormAct& how) {
@@ -70,6 +80,12 @@ at::Tensor NormStatistics::variance(double epsilon) const {
 
 at::Tensor norm_act(const at::Tensor& x, const NormAct& how, NormStatistics& statistics) {
   if (how.norm == Norm::None) return activate_and_scale(x.clone(), how);
+  if (is_fused(x, how)) {
+    auto [result, mean, inverse_deviation] = fused::norm_act(
+        x, how.weight, how.bias, scale_of(how), static_cast<int>(how.activation), how.epsilon);
+    statistics = {mean, inverse_deviation};
+    return result;
+  }
   const auto view = normed_view(x, how.norm);
   auto [normed, mean, inverse_deviation] =
       at::native_batch_norm(view, channel_values(how.weight, view), channel_values(how.bias, view),
@@ -80,16 +96,27 @@ at::Tensor norm_act(const at::Tensor& x, const NormAct& how, NormStatistics& sta
 
 at::Tensor norm_act_again(const at::Tensor& x, const NormAct& how,
                           const NormStatistics& statistics) {
+  if (is_fused(x, how)) {
+    return fused::norm_act_again(x, how.weight, how.bias, scale_of(how), statistics.mean,
+                                 statistics.inverse_deviation, static_cast<int>(how.activation));
+  }
   return activate_and_scale(normalize_again(x, how, statistics), how);
 }
 
 NormActGradients norm_act_backward(at::Tensor gradient, at::Tensor result, const at::Tensor& x,
                                    const NormAct& how, const NormStatistics& statistics) {
+  const bool affine = how.norm == Norm::Batch;
+  if (is_fused(x, how)) {
+    result.reset();
+    auto [input, weight, bias] =
+        fused::norm_act_backward(gradient, x, how.weight, how.bias, scale_of(how), statistics.mean,
+                                 statistics.inverse_deviation, static_cast<int>(how.activation));
+    return {input, affine ? weight : at::Tensor(), affine ? bias : at::Tensor()};
+  }
   if (how.scale.defined()) gradient.mul_(how.scale.to(gradient.scalar_type()));
   activation_backward_(gradient, result, x, how, statistics);
   if (how.norm == Norm::None) return {gradient, {}, {}};
   const auto view = normed_view(x, how.norm);
-  const bool affine = how.norm == Norm::Batch;
   auto [input, weight, bias] = at::native_batch_norm_backward(
       normed_view(gradient, how.norm), view, channel_values(how.weight, view), {}, {},
       statistics.mean, statistics.inverse_deviation, true, how.epsilon, {true, affine, affine});

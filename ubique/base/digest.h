@@ -11,11 +11,11 @@
 #include <string>
 #include <string_view>
 
-namespace ubique::engine {
+namespace ubique {
 
 std::uint64_t xxh64(std::span<const std::byte> bytes);
 
 std::string digest_of(std::span<const std::byte> bytes);  ///< 16 hexadecimal digits
 std::string digest_of(std::string_view text);
 
-}  // namespace ubique::engine
+}  // namespace ubique

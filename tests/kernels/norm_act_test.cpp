@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Norm and activation with a backward of their own against autograd's, in double.
-#include "ubique/kernels/norm_act_conv.h"
+#include "ubique/kernels/norm_act.h"
 
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>

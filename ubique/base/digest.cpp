@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // XXH64 with seed 0, from its published description: four lanes eat 32 bytes at a time.
-#include "ubique/engine/digest.h"
+#include "ubique/base/digest.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include <bit>
 #include <cstring>
 
-namespace ubique::engine {
+namespace ubique {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "words are read as they lie in memory");
@@ -78,4 +78,4 @@ std::string digest_of(std::span<const std::byte> bytes) {
 
 std::string digest_of(std::string_view text) { return digest_of(std::as_bytes(std::span(text))); }
 
-}  // namespace ubique::engine
+}  // namespace ubique

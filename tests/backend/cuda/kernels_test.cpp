@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels for NVIDIA cards: each compiles for every architecture we name, with no card needed, and
+// on a card each agrees with the same work on the CPU in double.
+#include <ATen/ATen.h>
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "ubique/backend/cuda/compiler.h"
+#include "ubique/base/error.h"
+#include "ubique/device/select.h"
+#include "ubique/kernels/convolve.h"
+#include "ubique/kernels/fused.h"
+#include "ubique/kernels/norm_act.h"
+
+using namespace ubique;
+using namespace ubique::kernels;
+using backend::cuda::compile;
+
+namespace {
+
+const std::optional<c10::Device>& card() {
+  static const auto found = []() -> std::optional<c10::Device> {
+    try {
+      return device::select(device::parse_request("cuda")).torch_device;
+    } catch (const Error& error) {
+      MESSAGE("skipped: ", std::string(error.what()));
+      return std::nullopt;
+    }
+  }();
+  return found;
+}
+
+void expect_compiled(const std::string& source, const std::vector<std::string>& defines,
+                     int capability) {
+  CAPTURE(source);
+  CAPTURE(capability);
+  const auto compiled = compile(source, defines, capability);
+  CHECK_MESSAGE(compiled.fault.empty(), compiled.fault);
+  CHECK(
+      compiled.code.starts_with("\x7f"
+                                "ELF"));
+}
+
+/// Largest difference, as a share of the largest value expected.
+double error_of(const at::Tensor& got, const at::Tensor& expected) {
+  const auto off = (got.to(at::kCPU).to(at::kDouble) - expected).abs().max().item<double>();
+  return off / std::max(expected.abs().max().item<double>(), 1e-30);
+}
+
+at::Tensor on_card(const at::Tensor& host, at::ScalarType dtype) {
+  return in_layout(host.to(dtype).to(*card()), at::MemoryFormat::ChannelsLast3d);
+}
+at::Tensor doubled(const at::Tensor& tensor) { return tensor.to(at::kCPU).to(at::kDouble); }
+
+double rounding_of(at::ScalarType dtype) {
+  return dtype == at::kFloat ? 2e-6 : dtype == at::kHalf ? 2e-3 : 1.6e-2;
+}
+
+void compare_norm(at::ScalarType dtype, Activation activation, std::int64_t channels,
+                  bool dropout) {
+  CAPTURE(dtype);
+  CAPTURE(channels);
+  CAPTURE(static_cast<int>(activation));
+  at::manual_seed(5);
+  const auto x = on_card(at::randn({2, channels, 7, 9, 11}) * 2 + 30, dtype);
+  const auto gradient = on_card(at::randn({2, channels, 7, 9, 11}), dtype);
+  NormAct how{Norm::Batch, activation, 1e-5, at::rand({channels}) + 0.5, at::randn({channels}), {}};
+  if (dropout) how.scale = at::randn({2, channels, 1, 1, 1}).gt(0).to(at::kFloat) * 2;
+  NormAct host = how;
+  for (auto* tensor : {&host.weight, &host.bias, &host.scale}) {
+    if (tensor->defined()) *tensor = tensor->to(at::kDouble);
+  }
+  for (auto* tensor : {&how.weight, &how.bias, &how.scale}) {
+    if (tensor->defined()) *tensor = tensor->to(*card());
+  }
+  REQUIRE(fused::does_norm_act(x));
+  NormStatistics expected_statistics, statistics;
+  const auto expected = norm_act(doubled(x), host, expected_statistics);
+  const auto result = norm_act(x, how, statistics);
+  CHECK(error_of(statistics.mean, expected_statistics.mean) < 1e-6);
+  CHECK(error_of(statistics.inverse_deviation, expected_statistics.inverse_deviation) < 1e-5);
+  CHECK(error_of(result, expected) < rounding_of(dtype));
+  CHECK(at::equal(norm_act_again(x, how, statistics), result));
+  const auto wanted =
+      norm_act_backward(doubled(gradient), expected, doubled(x), host, expected_statistics);
+  const auto got = norm_act_backward(gradient.clone(), result, x, how, statistics);
+  // A value whose activation bends within rounding may fall on the other side in f32.
+  CHECK(error_of(got.input, wanted.input) < 2 * rounding_of(dtype));
+  CHECK(error_of(got.weight, wanted.weight) < 2e-5);
+  CHECK(error_of(got.bias, wanted.bias) < 2e-5);
+}
+
+void compare_weight_gradient(at::ScalarType dtype, std::int64_t channels, std::int64_t dilation,
+                             at::IntArrayRef extent) {
+  CAPTURE(dtype);
+  CAPTURE(channels);
+  CAPTURE(dilation);
+  CAPTURE(extent[2]);
+  at::manual_seed(6);
+  const std::vector<std::int64_t> sizes = {2, channels, extent[0], extent[1], extent[2]};
+  const auto x = on_card(at::randn(sizes), dtype), gradient = on_card(at::randn(sizes), dtype);
+  REQUIRE(fused::does_weight_gradient(gradient, x, 3, dilation));
+  const auto weight = at::randn({channels, channels, 3, 3, 3}, at::kDouble);
+  const auto expected = convolve_backward(doubled(gradient), doubled(x), weight, dilation, {false});
+  const auto got = fused::weight_gradient(gradient, x, dilation);
+  CHECK(error_of(got, expected.weight) < 1e-5);
+  CHECK(at::equal(fused::weight_gradient(gradient, x, dilation), got));
+}
+
+}  // namespace
+
+TEST_CASE("cuda kernels: every source compiles for every architecture, without a card") {
+  REQUIRE(backend::cuda::has_compiler());
+  CHECK(backend::cuda::source_names() ==
+        std::vector<std::string>{"norm_act.cu", "weight_gradient.cu"});
+  for (const int capability : {75, 80, 86, 89, 90}) {
+    for (int scalar = 0; scalar < 3; ++scalar) {
+      const auto type = fmt::format("SCALAR={}", scalar);
+      expect_compiled("norm_act.cu", {type, fmt::format("ACTIVATION={}", scalar + 1)}, capability);
+      if (scalar == 2 || capability < 80) continue;
+      for (const int channels : {8, 24, 32}) {
+        expect_compiled("weight_gradient.cu",
+                        {type, fmt::format("CHANNELS={}", channels), "TILE=128"}, capability);
+      }
+    }
+  }
+}
+
+TEST_CASE("cuda kernels: a source that is wrong says where") {
+  const auto compiled = compile("norm_act.cu", {"SCALAR=0", "ACTIVATION=1", "Vector=int"}, 90);
+  CHECK(compiled.code.empty());
+  CHECK(compiled.fault.find("error") != std::string::npos);
+}
+
+TEST_CASE("cuda kernels: norm and activation agree with the CPU in double") {
+  if (!card()) return;
+  for (const auto dtype : {at::kHalf, at::kBFloat16, at::kFloat}) {
+    for (const std::int64_t channels : {8, 24, 32}) {
+      compare_norm(dtype, Activation::Relu, channels, false);
+    }
+    compare_norm(dtype, Activation::Relu, 16, true);
+    for (const auto activation :
+         {Activation::None, Activation::Elu, Activation::Gelu, Activation::GeluTanh}) {
+      compare_norm(dtype, activation, 8, false);
+    }
+  }
+}
+
+TEST_CASE("cuda kernels: the weights' gradient agrees with the CPU in double") {
+  if (!card()) return;
+  for (const auto dtype : {at::kHalf, at::kBFloat16}) {
+    for (const std::int64_t channels : {8, 16, 24, 32}) {
+      for (const std::int64_t dilation : {1, 2, 8}) {
+        compare_weight_gradient(dtype, channels, dilation, {5, 11, 37});
+      }
+    }
+    compare_weight_gradient(dtype, 32, 16, {9, 20, 150});
+    compare_weight_gradient(dtype, 8, 16, {3, 2, 5});
+  }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// NVRTC, NVIDIA's run-time compiler: CUDA C++ to machine code for one architecture. Opened at run
+// time; needs neither a toolkit nor a card, so that kernels can be checked anywhere.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace ubique::backend::cuda {
+
+struct Compiled {
+  std::string code;   ///< a cubin
+  std::string fault;  ///< why there is none; empty = all well
+};
+
+bool has_compiler();
+/// "13.0", part of what a compiled kernel is kept under; empty without a compiler.
+std::string compiler_version();
+
+/// `source` is a file of sources/, `defines` are "NAME=value", `capability` 90 for sm_90.
+Compiled compile(const std::string& source, const std::vector<std::string>& defines,
+                 int capability);
+
+/// The text that is compiled: what the file includes first, then the file.
+std::string source_text(const std::string& source);
+std::vector<std::string> source_names();  ///< of all kernels
+
+}  // namespace ubique::backend::cuda

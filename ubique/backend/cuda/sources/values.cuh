@@ -1,0 +1,64 @@
+// Sixteen bytes of a channels-last tensor at a time, as floats. No headers: what NVRTC knows by
+// itself is enough, so that kernels compile wherever there is a driver.
+// SCALAR: 0 = f16, 1 = bf16, 2 = f32.
+#if SCALAR == 2
+constexpr int kLanes = 4;
+#else
+constexpr int kLanes = 8;
+#endif
+
+struct alignas(16) Vector {
+  unsigned words[4];
+};
+
+__device__ inline float from_half(unsigned short bits) {
+  float value;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(bits));
+  return value;
+}
+
+__device__ inline unsigned short to_half(float value) {
+  unsigned short bits;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+  return bits;
+}
+
+__device__ inline unsigned short to_bfloat(float value) {
+  const unsigned bits = __float_as_uint(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffu;  // rounding must not end a NaN
+  return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;     // to nearest, ties to even
+}
+
+__device__ inline void unpack(const Vector& packed, float (&values)[kLanes]) {
+#if SCALAR == 2
+  for (int i = 0; i < 4; ++i) values[i] = __uint_as_float(packed.words[i]);
+#else
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+#if SCALAR == 0
+    values[2 * i] = from_half(packed.words[i] & 0xffffu);
+    values[2 * i + 1] = from_half(packed.words[i] >> 16);
+#else
+    values[2 * i] = __uint_as_float(packed.words[i] << 16);
+    values[2 * i + 1] = __uint_as_float(packed.words[i] & 0xffff0000u);
+#endif
+  }
+#endif
+}
+
+__device__ inline Vector pack(const float (&values)[kLanes]) {
+  Vector packed;
+#if SCALAR == 2
+  for (int i = 0; i < 4; ++i) packed.words[i] = __float_as_uint(values[i]);
+#else
+#pragma unroll
+  for (int i = 0; i < 4; ++i) {
+#if SCALAR == 0
+    packed.words[i] = to_half(values[2 * i]) | unsigned(to_half(values[2 * i + 1])) << 16;
+#else
+    packed.words[i] = to_bfloat(values[2 * i]) | unsigned(to_bfloat(values[2 * i + 1])) << 16;
+#endif
+  }
+#endif
+  return packed;
+}

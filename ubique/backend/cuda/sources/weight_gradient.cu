@@ -1,0 +1,191 @@
+// Gradient of a dilated 3x3x3 convolution's weights on tensor cores, channels last, as many
+// channels in as out: for each of 27 taps the product of the gradient (channels, voxels) and the
+// shifted input (voxels, channels). cuDNN takes three to twelve times as long for few channels.
+//
+// A block walks down the rows y, y + dilation, y + 2 dilation ... of one plane, a tile of TILE
+// voxels wide: of the nine input rows that a gradient row meets, six are in shared memory already.
+// Each of nine warps has the three taps of one (plane, row) offset; sums stay in registers until
+// the block has nothing left to do. Rows of the result, one per block, are added in a fixed order.
+// SCALAR: 0 = f16, 1 = bf16. CHANNELS: a multiple of 8. TILE: a multiple of 16.
+
+constexpr int kParts = CHANNELS / 8;            // 16-byte parts of a voxel
+constexpr int kOctets = 3 * kParts;             // rows of the product, in eights: (tap, input part)
+constexpr int kRowTiles = (kOctets + 1) / 2;    // the same in sixteens
+constexpr int kWarps = 9, kThreads = 32 * kWarps;
+constexpr int kInputSlots = 4, kGradientSlots = 2;
+
+struct alignas(16) Part {
+  unsigned words[4];
+};
+
+struct Extent {
+  int samples, depth, height, width, dilation;
+};
+
+__device__ inline unsigned shared_address(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+// Where a part of a voxel lies in a row: eight voxels' parts, read at once, are in different banks.
+__device__ inline int place(int voxel, int part) {
+  if (kParts == 2 || kParts == 4) part ^= voxel / (8 / kParts) % kParts;
+  return voxel * kParts + part;
+}
+
+// Starts copying voxels [first, first + count) of a row; outside of the volume there are zeros.
+__device__ inline void copy_row(Part* to, const Part* row, int first, int count, int width) {
+  for (int i = threadIdx.x; i < count * kParts; i += kThreads) {
+    const int voxel = i / kParts, part = i % kParts, w = first + voxel;
+    const bool inside = w >= 0 && w < width;
+    const Part* from = row + (inside ? w * kParts + part : 0);
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                     shared_address(to + place(voxel, part))),
+                 "l"(from), "r"(inside ? 16 : 0));
+  }
+}
+
+__device__ inline void load_transposed(const Part* from, unsigned (&result)[4]) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(result[0]), "=r"(result[1]), "=r"(result[2]), "=r"(result[3])
+               : "r"(shared_address(from)));
+}
+
+__device__ inline void load_transposed_half(const Part* from, unsigned& first, unsigned& second) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
+               : "=r"(first), "=r"(second)
+               : "r"(shared_address(from)));
+}
+
+__device__ inline void multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+#if SCALAR == 0
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+#else
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+#endif
+               "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+// sums += (taps' input)^T gradient over one row of TILE voxels.
+__device__ inline void add_row(float (&sums)[kRowTiles][kParts][4], const Part* gradient,
+                               const Part* input, int dilation) {
+  const int lane = threadIdx.x % 32, quarter = lane / 8;
+#pragma unroll 2
+  for (int first = 0; first < TILE; first += 16) {
+    unsigned right[kParts][2];
+#pragma unroll
+    for (int part = 0; part + 1 < kParts; part += 2) {
+      unsigned both[4];
+      load_transposed(gradient + place(first + quarter % 2 * 8 + lane % 8, part + quarter / 2), both);
+      right[part][0] = both[0], right[part][1] = both[1];
+      right[part + 1][0] = both[2], right[part + 1][1] = both[3];
+    }
+    if (kParts % 2 == 1) {
+      load_transposed_half(gradient + place(first + quarter % 2 * 8 + lane % 8, kParts - 1),
+                           right[kParts - 1][0], right[kParts - 1][1]);
+    }
+#pragma unroll
+    for (int tile = 0; tile < kRowTiles; ++tile) {
+      const int wanted = 2 * tile + quarter % 2, octet = wanted < kOctets ? wanted : kOctets - 1;
+      const int voxel = first + quarter / 2 * 8 + lane % 8 + octet / kParts * dilation;
+      unsigned left[4];
+      load_transposed(input + place(voxel, octet % kParts), left);
+#pragma unroll
+      for (int part = 0; part < kParts; ++part) {
+        multiply(sums[tile][part], left, right[part][0], right[part][1]);
+      }
+    }
+  }
+}
+
+// One row (27, CHANNELS in, CHANNELS out) of `partial`.
+__device__ inline void write_sums(const float (&sums)[kRowTiles][kParts][4], float* partial) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  float* own = partial + static_cast<long long>(blockIdx.x) * 27 * CHANNELS * CHANNELS;
+#pragma unroll
+  for (int tile = 0; tile < kRowTiles; ++tile) {
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+      const int octet = 2 * tile + half;
+      if (octet >= kOctets) continue;
+      const int tap = warp * 3 + octet / kParts, in = octet % kParts * 8 + lane / 4;
+#pragma unroll
+      for (int part = 0; part < kParts; ++part) {
+        const int out = part * 8 + lane % 4 * 2;
+        float* to = own + (tap * CHANNELS + in) * CHANNELS + out;
+        to[0] = sums[tile][part][2 * half];
+        to[1] = sums[tile][part][2 * half + 1];
+      }
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    weight_gradient(const Part* gradient, const Part* x, Extent extent, float* partial) {
+  extern __shared__ Part memory[];
+  const int dilation = extent.dilation, halo = TILE + 2 * dilation;
+  const int input_row = halo * kParts, gradient_row = TILE * kParts;
+  Part* const gradients = memory + kInputSlots * 3 * input_row;
+  const int warp = threadIdx.x / 32, plane_tap = warp / 3, row_tap = warp % 3;
+  float sums[kRowTiles][kParts][4] = {};
+
+  const int tiles = (extent.width + TILE - 1) / TILE;
+  const int starts = dilation < extent.height ? dilation : extent.height;
+  const long long columns = static_cast<long long>(extent.samples) * extent.depth * starts * tiles;
+  for (long long column = blockIdx.x; column < columns; column += gridDim.x) {
+    const int w = static_cast<int>(column % tiles) * TILE;
+    const int start = static_cast<int>(column / tiles % starts);
+    const long long plane = column / tiles / starts;  // (sample, depth)
+    const int z = static_cast<int>(plane % extent.depth);
+    const int rows = (extent.height - start + dilation - 1) / dilation;
+
+    const auto row_of = [&](const Part* volume, long long p, int row) {
+      const long long y = start + static_cast<long long>(row) * dilation;
+      return volume + (p * extent.height + y) * extent.width * kParts;
+    };
+    const auto copy_input = [&](int row) {
+      if (row >= rows) return;
+      for (int tap = 0; tap < 3; ++tap) {
+        const int depth = z + (tap - 1) * dilation;
+        if (depth < 0 || depth >= extent.depth) continue;
+        copy_row(memory + (row % kInputSlots * 3 + tap) * input_row,
+                 row_of(x, plane + static_cast<long long>(tap - 1) * dilation, row), w - dilation,
+                 halo, extent.width);
+      }
+    };
+    const auto copy_gradient = [&](int row) {
+      if (row >= rows) return;
+      copy_row(gradients + row % kGradientSlots * gradient_row, row_of(gradient, plane, row), w,
+               TILE, extent.width);
+    };
+
+    __syncthreads();  // the column before may still be read
+    copy_input(0);
+    copy_input(1);
+    copy_gradient(0);
+    const int depth = z + (plane_tap - 1) * dilation;
+    for (int row = 0; row < rows; ++row) {
+      asm volatile("cp.async.wait_all;" ::: "memory");
+      __syncthreads();
+      copy_input(row + 2);
+      copy_gradient(row + 1);
+      const int met = row + row_tap - 1;
+      if (met < 0 || met >= rows || depth < 0 || depth >= extent.depth) continue;
+      add_row(sums, gradients + row % kGradientSlots * gradient_row,
+              memory + (met % kInputSlots * 3 + plane_tap) * input_row, dilation);
+    }
+  }
+  write_sums(sums, partial);
+}
+
+// (out, in, tap) from the blocks' rows.
+extern "C" __global__ void weight_gradient_total(const float* partial, int rows, float* result) {
+  constexpr int kValues = 27 * CHANNELS * CHANNELS;
+  const int value = blockIdx.x * blockDim.x + threadIdx.x;
+  if (value >= kValues) return;
+  float sum = 0;
+  for (int row = 0; row < rows; ++row) sum += partial[static_cast<long long>(row) * kValues + value];
+  const int out = value % CHANNELS, in = value / CHANNELS % CHANNELS, tap = value / CHANNELS / CHANNELS;
+  result[(out * CHANNELS + in) * 27 + tap] = sum;
+}
