@@ -14,7 +14,7 @@ namespace {
 
 plan::Plan asked_plan(std::int64_t micro, std::int64_t accumulation = 1) {
   auto plan = toy_plan(micro, accumulation);
-  plan.micro_batch.reason = "as asked";
+  plan.micro_batch_asked = true;
   return plan;
 }
 

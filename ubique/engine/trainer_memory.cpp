@@ -10,7 +10,7 @@ namespace ubique::engine {
 /// A predicted number of samples at once is tried before anything is learned. A single one that
 /// does not fit shows itself in the first update.
 void TrainingRun::verify_batch() {
-  while (plan_.micro_batch.value > 1 && plan_.micro_batch.reason != "as asked") {
+  while (plan_.micro_batch.value > 1 && !plan_.micro_batch_asked) {
     const auto trouble = try_batch(*learner_, task_.training_set(), plan_);
     if (trouble.empty()) return;
     give_way(trouble);

@@ -18,14 +18,21 @@ std::int64_t same_padding(const at::Tensor& weight, std::int64_t dilation) {
   return dilation * (weight.size(2) / 2);
 }
 
+std::optional<at::Tensor> given(const at::Tensor& bias) {
+  return bias.defined() ? std::optional(bias) : std::nullopt;
+}
+
 at::Tensor forward(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                    std::int64_t dilation, DepthEdges edges) {
   if (edges == DepthEdges::Zeros && suits_host_convolve(x, weight)) {
     return host_convolve(x, weight, bias, dilation);
   }
+  if (edges == DepthEdges::Zeros && fused::does_convolve(x, weight, dilation)) {
+    return fused::convolve(x, weight, given(bias), dilation, false);
+  }
   // Vendors' half-precision kernels for dilated convolutions are several times slower with a bias.
   const bool apart = bias.defined() && at::isReducedFloatingType(x.scalar_type());
-  const auto inside = bias.defined() && !apart ? std::optional(bias) : std::nullopt;
+  const auto inside = apart ? std::nullopt : given(bias);
   auto padding = three(same_padding(weight, dilation));
   if (edges == DepthEdges::Cut) padding[0] = 0;
   auto y =
@@ -45,10 +52,12 @@ at::Tensor convolve_activate(const at::Tensor& x, const at::Tensor& weight, cons
                              std::int64_t dilation, Activation activation, DepthEdges edges) {
   const bool on_host = edges == DepthEdges::Zeros && suits_host_convolve(x, weight);
   if (activation == Activation::Relu && !on_host) {
+    if (edges == DepthEdges::Zeros && fused::does_convolve(x, weight, dilation)) {
+      return fused::convolve(x, weight, given(bias), dilation, true);
+    }
     auto padding = three(same_padding(weight, dilation));
     if (edges == DepthEdges::Cut) padding[0] = 0;
-    const auto added = bias.defined() ? std::optional(bias) : std::nullopt;
-    return convolve_relu(x, weight, added, padding, dilation);
+    return convolve_relu(x, weight, given(bias), padding, dilation);
   }
   return activate(forward(x, weight, bias, dilation, edges), activation);
 }

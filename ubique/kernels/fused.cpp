@@ -9,6 +9,7 @@ namespace ubique::kernels::fused {
 namespace {
 
 bool no_norm_act(const at::Tensor&) { return false; }
+bool no_convolve(const at::Tensor&, const at::Tensor&, std::int64_t) { return false; }
 bool no_weight_gradient(const at::Tensor&, const at::Tensor&, std::int64_t, std::int64_t) {
   return false;
 }
@@ -31,10 +32,13 @@ TORCH_LIBRARY_FRAGMENT(ubique, library) {
   library.def(
       "norm_act_backward(Tensor gradient, Tensor x, Tensor weight, Tensor bias, Tensor? scale, "
       "Tensor mean, Tensor inverse_deviation, int activation) -> (Tensor, Tensor, Tensor)");
+  library.def("does_convolve(Tensor x, Tensor weight, int dilation) -> bool");
+  library.def("convolve(Tensor x, Tensor weight, Tensor? bias, int dilation, bool relu) -> Tensor");
   library.def("does_weight_gradient(Tensor gradient, Tensor x, int kernel, int dilation) -> bool");
   library.def("weight_gradient(Tensor gradient, Tensor x, int dilation) -> Tensor");
   const auto everywhere = c10::DispatchKey::CompositeExplicitAutograd;
   library.impl("does_norm_act", everywhere, TORCH_FN(no_norm_act));
+  library.impl("does_convolve", everywhere, TORCH_FN(no_convolve));
   library.impl("does_weight_gradient", everywhere, TORCH_FN(no_weight_gradient));
 }
 
@@ -65,6 +69,17 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> norm_act_backward(
     const at::Tensor& inverse_deviation, std::int64_t activation) {
   static const auto op = find_op<decltype(norm_act_backward)>("ubique::norm_act_backward");
   return op.call(gradient, x, weight, bias, scale, mean, inverse_deviation, activation);
+}
+
+bool does_convolve(const at::Tensor& x, const at::Tensor& weight, std::int64_t dilation) {
+  static const auto op = find_op<decltype(does_convolve)>("ubique::does_convolve");
+  return op.call(x, weight, dilation);
+}
+
+at::Tensor convolve(const at::Tensor& x, const at::Tensor& weight,
+                    const std::optional<at::Tensor>& bias, std::int64_t dilation, bool relu) {
+  static const auto op = find_op<decltype(convolve)>("ubique::convolve");
+  return op.call(x, weight, bias, dilation, relu);
 }
 
 bool does_weight_gradient(const at::Tensor& gradient, const at::Tensor& x, std::int64_t kernel,

@@ -29,6 +29,11 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> norm_act_backward(
     const at::Tensor& bias, const std::optional<at::Tensor>& scale, const at::Tensor& mean,
     const at::Tensor& inverse_deviation, std::int64_t activation);
 
+/// A dilated convolution that keeps the size, with bias and ReLU where wanted; see convolve.h.
+bool does_convolve(const at::Tensor& x, const at::Tensor& weight, std::int64_t dilation);
+at::Tensor convolve(const at::Tensor& x, const at::Tensor& weight,
+                    const std::optional<at::Tensor>& bias, std::int64_t dilation, bool relu);
+
 /// Gradient (O, I, 3, 3, 3), f32, of the weights of a dilated convolution.
 bool does_weight_gradient(const at::Tensor& gradient, const at::Tensor& x, std::int64_t kernel,
                           std::int64_t dilation);

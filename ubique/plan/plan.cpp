@@ -66,6 +66,7 @@ Plan make_plan(const device::Facts& facts, const probe::Report& report, const Ne
   plan.memory_format = choose_layout(question, plan.dtype.value);
   plan.attention = fit.attention;
   plan.micro_batch = fit.micro_batch;
+  plan.micro_batch_asked = wishes.batch > 0;
   plan.accumulation = accumulate(question, target, fit.micro_batch.value);
   plan.effective_batch.value = plan.micro_batch.value * plan.accumulation.value * wishes.world_size;
   plan.effective_batch.reason = target.reason;

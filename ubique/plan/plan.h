@@ -48,6 +48,7 @@ struct Plan {
   Choice<probe::Layout> memory_format;
   Choice<Attention> attention;
   Choice<std::int64_t> micro_batch;  ///< samples at once on one device
+  bool micro_batch_asked = false;    ///< a wish, not a prediction
   Choice<std::int64_t> accumulation;
   Choice<std::int64_t>
       effective_batch;         ///< micro_batch * accumulation * processes, the same everywhere

@@ -109,20 +109,43 @@ void compare_weight_gradient(at::ScalarType dtype, std::int64_t channels, std::i
   CHECK(at::equal(fused::weight_gradient(gradient, x, dilation), got));
 }
 
+void compare_convolution(at::ScalarType dtype, std::int64_t channels, std::int64_t dilation,
+                         at::IntArrayRef extent, bool relu) {
+  CAPTURE(dtype);
+  CAPTURE(channels);
+  CAPTURE(dilation);
+  CAPTURE(extent[2]);
+  at::manual_seed(7);
+  const auto x = on_card(at::randn({2, channels, extent[0], extent[1], extent[2]}), dtype);
+  const auto weight = at::randn({channels, channels, 3, 3, 3}).to(dtype).to(*card());
+  const auto bias = at::randn({channels}).to(dtype).to(*card());
+  REQUIRE(fused::does_convolve(x, weight, dilation));
+  auto expected =
+      convolve(doubled(x), doubled(weight), relu ? doubled(bias) : at::Tensor(), dilation);
+  if (relu) expected = expected.relu();
+  const auto added = relu ? std::optional(bias) : std::nullopt;
+  const auto got = fused::convolve(x, weight, added, dilation, relu);
+  CHECK(got.is_contiguous(at::MemoryFormat::ChannelsLast3d));
+  CHECK(error_of(got, expected) < rounding_of(dtype) / 2);
+  const auto last = weight.contiguous(at::MemoryFormat::ChannelsLast3d);
+  CHECK(at::equal(fused::convolve(x, last, added, dilation, relu), got));
+}
+
 }  // namespace
 
 TEST_CASE("cuda kernels: every source compiles for every architecture, without a card") {
   REQUIRE(backend::cuda::has_compiler());
   CHECK(backend::cuda::source_names() ==
-        std::vector<std::string>{"norm_act.cu", "weight_gradient.cu"});
+        std::vector<std::string>{"convolve.cu", "norm_act.cu", "weight_gradient.cu"});
   for (const int capability : {75, 80, 86, 89, 90}) {
     for (int scalar = 0; scalar < 3; ++scalar) {
       const auto type = fmt::format("SCALAR={}", scalar);
       expect_compiled("norm_act.cu", {type, fmt::format("ACTIVATION={}", scalar + 1)}, capability);
       if (scalar == 2 || capability < 80) continue;
       for (const int channels : {8, 24, 32}) {
-        expect_compiled("weight_gradient.cu",
-                        {type, fmt::format("CHANNELS={}", channels), "TILE=128"}, capability);
+        const auto width = fmt::format("CHANNELS={}", channels);
+        expect_compiled("weight_gradient.cu", {type, width, "TILE=128"}, capability);
+        expect_compiled("convolve.cu", {type, width, "TILE=64", "PLANES=4", "RELU=1"}, capability);
       }
     }
   }
@@ -158,5 +181,19 @@ TEST_CASE("cuda kernels: the weights' gradient agrees with the CPU in double") {
     }
     compare_weight_gradient(dtype, 32, 16, {9, 20, 150});
     compare_weight_gradient(dtype, 8, 16, {3, 2, 5});
+  }
+}
+
+TEST_CASE("cuda kernels: a convolution with bias and ReLU agrees with the CPU in double") {
+  if (!card()) return;
+  for (const auto dtype : {at::kHalf, at::kBFloat16}) {
+    for (const std::int64_t channels : {8, 16, 24, 32}) {
+      for (const std::int64_t dilation : {1, 2, 8}) {
+        compare_convolution(dtype, channels, dilation, {5, 11, 37}, dilation == 2);
+      }
+    }
+    compare_convolution(dtype, 32, 16, {35, 20, 150}, true);
+    compare_convolution(dtype, 8, 1, {9, 70, 150}, false);
+    compare_convolution(dtype, 8, 16, {3, 2, 5}, false);
   }
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "kernel.h"
+#include "tiles.h"
 
 namespace ubique::backend {
 namespace {
@@ -16,8 +17,7 @@ struct ExtentArgument {
   int samples, depth, height, width, dilation;
 };
 
-constexpr int kGradientThreads = 288, kMostParts = 4;
-constexpr int kAmpere = 80;
+constexpr int kGradientThreads = 288;
 
 int shared_bytes(int tile, std::int64_t channels, std::int64_t dilation) {
   const auto parts = static_cast<int>(channels / 8);
@@ -34,18 +34,11 @@ int tile_of(const at::Tensor& x, std::int64_t dilation) {
   return 0;
 }
 
-bool is_dense(const at::Tensor& tensor) {
-  return tensor.dim() == 5 && tensor.is_contiguous(at::MemoryFormat::ChannelsLast3d) &&
-         (tensor.scalar_type() == at::kHalf || tensor.scalar_type() == at::kBFloat16);
-}
-
 bool does_weight_gradient(const at::Tensor& gradient, const at::Tensor& x, std::int64_t kernel,
                           std::int64_t dilation) {
-  const auto channels = x.dim() == 5 ? x.size(1) : 0;
-  return kernel == 3 && channels > 0 && channels % 8 == 0 && channels <= 8 * kMostParts &&
+  return kernel == 3 && cuda::suits_tiles(x) && cuda::suits_tiles(gradient) &&
          gradient.sizes() == x.sizes() && gradient.scalar_type() == x.scalar_type() &&
-         is_dense(gradient) && is_dense(x) && x.numel() > 0 && cuda::can_run_kernels(x.device()) &&
-         cuda::card_limits(x.device()).capability >= kAmpere && tile_of(x, dilation) > 0;
+         tile_of(x, dilation) > 0;
 }
 
 /// As many blocks as can be at work at once: each has a row of the result to add up later.
@@ -67,8 +60,7 @@ at::Tensor cuda_weight_gradient(const at::Tensor& gradient, const at::Tensor& x,
   auto rows = at::empty({blocks, 27, channels, channels}, floats);
   auto result = at::empty({channels, channels, 3, 3, 3}, floats);
   const std::vector<std::string> defines = {
-      fmt::format("SCALAR={}", x.scalar_type() == at::kHalf ? 0 : 1),
-      fmt::format("CHANNELS={}", channels), fmt::format("TILE={}", tile)};
+      cuda::scalar_define(x), fmt::format("CHANNELS={}", channels), fmt::format("TILE={}", tile)};
   const ExtentArgument extent{static_cast<int>(x.size(0)), static_cast<int>(x.size(2)),
                               static_cast<int>(x.size(3)), static_cast<int>(x.size(4)),
                               static_cast<int>(dilation)};

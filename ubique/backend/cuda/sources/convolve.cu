@@ -1,0 +1,214 @@
+// A dilated 3x3x3 convolution on tensor cores, channels last, as many channels in as out, with bias
+// and ReLU where wanted: for every voxel the product of 27 shifted voxels (27 x channels) and the
+// weights. cuDNN takes two to four times as long for few channels.
+//
+// A block makes PLANES planes, a dilation apart, of a tile of TILE voxels, and walks down the rows
+// y, y + dilation, y + 2 dilation ...: of the rows of input that it meets, two thirds are in shared
+// memory already. A warp makes 64 voxels of one plane. What lies outside of the volume is zeros.
+// SCALAR: 0 = f16, 1 = bf16. CHANNELS: a multiple of 8. TILE: a multiple of 64. RELU: 0 or 1.
+
+constexpr int kParts = CHANNELS / 8;         // 16-byte parts of a voxel
+constexpr int kOctets = 27 * kParts;         // of the product's inner extent: (tap, input part)
+constexpr int kSteps = (kOctets + 1) / 2;    // the same in sixteens, as the tensor cores take it
+constexpr int kWarpVoxels = 64, kRowTiles = kWarpVoxels / 16;
+constexpr int kWarps = PLANES * (TILE / kWarpVoxels), kThreads = 32 * kWarps;
+constexpr int kSlots = 4, kInputPlanes = PLANES + 2;
+
+struct alignas(16) Part {
+  unsigned words[4];
+};
+
+struct Extent {
+  int samples, depth, height, width, dilation;
+  int segment;  // rows that a block walks down at a time
+};
+
+// Weights in the order in which lanes take them: (step, output part, lane) of two words.
+extern "C" __global__ void convolve_weights(const unsigned short* weight, long long out_stride,
+                                            long long in_stride, long long tap_stride,
+                                            unsigned short* arranged) {
+  const int value = blockIdx.x * blockDim.x + threadIdx.x;
+  if (value >= kSteps * kParts * 32 * 4) return;
+  const int element = value % 4, lane = value / 4 % 32;
+  const int out = value / 128 % kParts * 8 + lane / 4;
+  const int octet = value / 128 / kParts * 2 + element / 2;
+  const int in = octet % kParts * 8 + lane % 4 * 2 + element % 2;
+  arranged[value] = octet >= kOctets ? 0
+                                     : weight[out * out_stride + in * in_stride +
+                                              octet / kParts * tap_stride];
+}
+
+__device__ inline unsigned shared_address(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+// Where a part of a voxel lies in a row: eight voxels' parts, read at once, are in different banks.
+__device__ inline int place(int voxel, int part) {
+  if (kParts == 2 || kParts == 4) part ^= voxel / (8 / kParts) % kParts;
+  return voxel * kParts + part;
+}
+
+// Starts copying voxels [first, first + count) of a row; without a row, and outside of it, zeros.
+__device__ inline void copy_row(Part* to, const Part* row, const Part* any, int first, int count,
+                                int width) {
+  for (int i = threadIdx.x; i < count * kParts; i += kThreads) {
+    const int voxel = i / kParts, part = i % kParts, w = first + voxel;
+    const bool inside = row != nullptr && w >= 0 && w < width;
+    const Part* from = inside ? row + w * kParts + part : any;
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(
+                     shared_address(to + place(voxel, part))),
+                 "l"(from), "r"(inside ? 16 : 0));
+  }
+}
+
+__device__ inline void load(unsigned from, unsigned (&result)[4]) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(result[0]), "=r"(result[1]), "=r"(result[2]), "=r"(result[3])
+               : "r"(from));
+}
+
+__device__ inline void multiply(float (&sum)[4], const unsigned (&a)[4], const uint2& b) {
+#if SCALAR == 0
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+#else
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+#endif
+               "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b.x), "r"(b.y));
+}
+
+__device__ inline unsigned short to_scalar(float value) {
+#if SCALAR == 0
+  return to_half(value);
+#else
+  return to_bfloat(value);
+#endif
+}
+
+// 64 voxels' sums over all taps. `rows` are the addresses of the nine rows of input, `offsets` where
+// this lane's voxel lies in a row for each shift and part.
+__device__ inline void add_taps(float (&sums)[kRowTiles][kParts][4], const unsigned (&rows)[9],
+                                const unsigned (&offsets)[3][kParts], const uint2* weights) {
+  const int lane = threadIdx.x % 32;
+  const bool upper = lane >= 16;  // gives the addresses of the step's second octet
+#pragma unroll
+  for (int step = 0; step < kSteps; ++step) {
+    const int low = 2 * step, high = 2 * step + 1 < kOctets ? 2 * step + 1 : low;
+    const unsigned row = upper ? rows[high / kParts / 3] : rows[low / kParts / 3];
+    const unsigned offset = upper ? offsets[high / kParts % 3][high % kParts]
+                                  : offsets[low / kParts % 3][low % kParts];
+    uint2 right[kParts];
+#pragma unroll
+    for (int part = 0; part < kParts; ++part) right[part] = weights[(step * kParts + part) * 32 + lane];
+#pragma unroll
+    for (int tile = 0; tile < kRowTiles; ++tile) {
+      unsigned left[4];
+      load(row + offset + tile * 16 * kParts * 16, left);
+#pragma unroll
+      for (int part = 0; part < kParts; ++part) multiply(sums[tile][part], left, right[part]);
+    }
+  }
+}
+
+// Bias, ReLU, rounding; `row` is this row's first voxel.
+__device__ inline void write_row(const float (&sums)[kRowTiles][kParts][4], const float* bias,
+                                 unsigned* row, int first, int width) {
+  const int lane = threadIdx.x % 32;
+#pragma unroll
+  for (int part = 0; part < kParts; ++part) {
+    const int out = part * 8 + lane % 4 * 2;
+    const float low = bias != nullptr ? bias[out] : 0.f, high = bias != nullptr ? bias[out + 1] : 0.f;
+#pragma unroll
+    for (int tile = 0; tile < kRowTiles; ++tile) {
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const int w = first + tile * 16 + half * 8 + lane / 4;
+        float a = sums[tile][part][2 * half] + low, b = sums[tile][part][2 * half + 1] + high;
+        if (RELU) a = a < 0.f ? 0.f : a, b = b < 0.f ? 0.f : b;
+        if (w < width) {
+          row[(w * CHANNELS + out) / 2] = to_scalar(a) | unsigned(to_scalar(b)) << 16;
+        }
+      }
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(kThreads)
+    convolve(const Part* x, const uint2* arranged, const float* bias, unsigned* result,
+             Extent extent) {
+  extern __shared__ Part memory[];
+  const int dilation = extent.dilation, halo = TILE + 2 * dilation, row_parts = halo * kParts;
+  uint2* const weights = reinterpret_cast<uint2*>(memory + kSlots * kInputPlanes * row_parts);
+  for (int i = threadIdx.x; i < kSteps * kParts * 32; i += kThreads) weights[i] = arranged[i];
+
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int plane_of_warp = warp / (TILE / kWarpVoxels), first = warp % (TILE / kWarpVoxels) * kWarpVoxels;
+  unsigned offsets[3][kParts];
+#pragma unroll
+  for (int shift = 0; shift < 3; ++shift) {
+#pragma unroll
+    for (int part = 0; part < kParts; ++part) {
+      offsets[shift][part] = 16 * place(first + lane % 16 + shift * dilation, part);
+    }
+  }
+
+  const int tiles = (extent.width + TILE - 1) / TILE;
+  const int row_starts = dilation < extent.height ? dilation : extent.height;
+  const int plane_starts = dilation < extent.depth ? dilation : extent.depth;
+  const int most_rows = (extent.height + dilation - 1) / dilation;
+  const int segments = (most_rows + extent.segment - 1) / extent.segment;
+  const int groups = ((extent.depth + dilation - 1) / dilation + PLANES - 1) / PLANES;
+  const long long columns =
+      static_cast<long long>(extent.samples) * groups * plane_starts * segments * row_starts * tiles;
+  for (long long column = blockIdx.x; column < columns; column += gridDim.x) {
+    long long rest = column;
+    const int w = static_cast<int>(rest % tiles) * TILE;
+    rest /= tiles;
+    const int row_start = static_cast<int>(rest % row_starts);
+    rest /= row_starts;
+    const int segment = static_cast<int>(rest % segments) * extent.segment;
+    rest /= segments;
+    const int plane_start = static_cast<int>(rest % plane_starts);
+    rest /= plane_starts;
+    const int z = plane_start + static_cast<int>(rest % groups) * PLANES * dilation;
+    const long long sample = rest / groups;
+    const int rows = (extent.height - row_start + dilation - 1) / dilation;
+    const int end = segment + extent.segment < rows ? segment + extent.segment : rows;
+    if (z >= extent.depth || segment >= end) continue;
+
+    const auto voxel_of = [&](int depth, int row) {
+      return ((sample * extent.depth + depth) * extent.height + row_start + row * dilation) * extent.width;
+    };
+    const auto copy_input = [&](int row) {
+      for (int plane = 0; plane < kInputPlanes; ++plane) {
+        const int depth = z + (plane - 1) * dilation;
+        const bool inside = row >= 0 && row < rows && depth >= 0 && depth < extent.depth;
+        copy_row(memory + ((row + kSlots) % kSlots * kInputPlanes + plane) * row_parts,
+                 inside ? x + voxel_of(depth, row) * kParts : nullptr, x, w - dilation, halo,
+                 extent.width);
+      }
+    };
+
+    __syncthreads();  // the column before may still be read
+    copy_input(segment - 1);
+    copy_input(segment);
+    copy_input(segment + 1);
+    const int depth = z + plane_of_warp * dilation;
+    for (int row = segment; row < end; ++row) {
+      asm volatile("cp.async.wait_all;" ::: "memory");
+      __syncthreads();
+      if (row + 1 < end) copy_input(row + 2);
+      if (depth >= extent.depth || w + first >= extent.width) continue;
+      unsigned addresses[9];
+#pragma unroll
+      for (int tap = 0; tap < 9; ++tap) {
+        const int slot = (row + tap % 3 - 1 + kSlots) % kSlots, plane = plane_of_warp + tap / 3;
+        addresses[tap] = shared_address(memory + (slot * kInputPlanes + plane) * row_parts);
+      }
+      float sums[kRowTiles][kParts][4] = {};
+      add_taps(sums, addresses, offsets, weights);
+      write_row(sums, bias, result + voxel_of(depth, row) * (CHANNELS / 2), w + first, extent.width);
+    }
+  }
+}
