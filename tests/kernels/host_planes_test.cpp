@@ -22,6 +22,7 @@ std::vector<HostPlane> planes_of(const at::Tensor& volume, std::int64_t margin) 
   std::vector<HostPlane> planes;
   for (std::int64_t z = 0; z < volume.size(1); ++z) {
     planes.emplace_back(PlaneForm{volume.size(0), volume.size(2), volume.size(3), margin});
+    planes.back().clear_margins();
     planes.back().view().copy_(volume.select(1, z).transpose(0, 1));
   }
   return planes;
@@ -37,6 +38,7 @@ at::Tensor by_planes(const PlaneConvolution& conv, const at::Tensor& volume, std
   std::vector<at::Tensor> results;
   for (std::int64_t z = 0; z < depth; ++z) {
     HostPlane out(PlaneForm{conv.out(), height, width, 3});
+    out.clear_margins();
     const auto stride = out.form().stride();
     const PlaneJob job{ring.seen_from(z), out.row(0), conv.out() * stride, stride};
     conv.run({&job, 1}, height, relu);

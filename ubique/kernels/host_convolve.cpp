@@ -2,17 +2,19 @@
 #include "ubique/kernels/host_convolve.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 
 #include <algorithm>
 
 #include "ubique/kernels/host_planes.h"
 #include "ubique/kernels/host_rows.h"
+#include "ubique/kernels/host_threads.h"
 
 namespace ubique::kernels {
 namespace {
 
-constexpr std::int64_t kRowsAtOnce = 4096;   // enough for every thread between two barriers
+/// Multiplications of one tap between two barriers. About 10 ms of two threads: on a busy machine
+/// one that loses its core keeps the others waiting at every barrier.
+constexpr std::int64_t kWorkAtOnce = 32 << 20;
 constexpr std::int64_t kStripFloats = 1024;  // of one channel: a strip stays in the first cache
 
 struct ConvGeometry {
@@ -20,18 +22,20 @@ struct ConvGeometry {
   std::int64_t reach() const { return dilation * (kernel / 2); }
 };
 
-std::int64_t group_planes(std::int64_t depth, std::int64_t height) {
-  return std::clamp<std::int64_t>(kRowsAtOnce / height, 1, depth);
+/// Output planes worked out at a time; a ring holds as many more.
+std::int64_t group_planes(const PlaneForm& form, std::int64_t depth) {
+  const auto work = form.channels * form.channels * form.height * form.width;
+  return std::clamp<std::int64_t>(kWorkAtOnce / work, 1, depth);
 }
 
 /// work(first plane, planes, ring that holds what they look at), group after group of a sample's
 /// planes (I, D, H, W).
 template <typename Work>
 void for_each_group(const at::Tensor& sample, ConvGeometry geometry, const Work& work) {
-  const auto depth = sample.size(1), height = sample.size(2);
-  const auto group = group_planes(depth, height);
-  PlaneRing ring({sample.size(0), height, sample.size(3), geometry.reach()}, geometry.kernel,
-                 geometry.dilation, group, depth);
+  const auto depth = sample.size(1);
+  const PlaneForm form{sample.size(0), sample.size(2), sample.size(3), geometry.reach()};
+  const auto group = group_planes(form, depth);
+  PlaneRing ring(form, geometry.kernel, geometry.dilation, group, depth);
   std::int64_t filled = 0;
   for (std::int64_t first = 0; first < depth; first += group) {
     const auto count = std::min(group, depth - first);
@@ -94,13 +98,15 @@ void add_weight_gradient(const at::Tensor& gradient, const at::Tensor& x, ConvGe
     shared.out = gradient.size(0);
     shared.taps = geometry.kernel;
     shared.width = width;
-    at::parallel_for(0, count * strips, 1, [&](std::int64_t begin, std::int64_t end) {
-      for (auto place = begin; place < end; ++place) {
+    const auto places = count * strips, threads = host_threads();
+    on_host_threads([&](std::int64_t thread) {  // always the same share: sums have an order
+      for (auto place = places * thread / threads; place < places * (thread + 1) / threads;
+           ++place) {
         const auto z = first + place / strips, y0 = place % strips * rows;
         auto strip = shared;
         strip.gradient = slopes + z * height * width;
         add_strip(strip, ring.seen_from(z), geometry, y0, std::min(y0 + rows, height),
-                  slots + at::get_thread_num() * per_thread);
+                  slots + thread * per_thread);
       }
     });
   });
@@ -116,9 +122,9 @@ bool suits_host_convolve(const at::Tensor& x, const at::Tensor& weight) {
 
 std::int64_t host_convolve_floats(std::int64_t channels, std::int64_t kernel, std::int64_t dilation,
                                   std::int64_t depth, std::int64_t height, std::int64_t width) {
-  const auto reach = ConvGeometry{kernel, dilation}.reach();
-  const auto planes = std::min(depth, 2 * reach + group_planes(depth, height));
-  return planes * PlaneForm{channels, height, width, reach}.floats();
+  const ConvGeometry geometry{kernel, dilation};
+  const PlaneForm form{channels, height, width, geometry.reach()};
+  return std::min(depth, 2 * geometry.reach() + group_planes(form, depth)) * form.floats();
 }
 
 at::Tensor host_convolve(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
@@ -133,7 +139,7 @@ at::Tensor host_convolve(const at::Tensor& x, const at::Tensor& weight, const at
 at::Tensor host_weight_gradient(const at::Tensor& gradient, const at::Tensor& x,
                                 const at::Tensor& weight, std::int64_t dilation) {
   const auto kernel = weight.size(2), out = weight.size(0), in = weight.size(1);
-  auto sums = at::zeros({at::get_num_threads(), kernel, kernel, out, in, kernel, kSumLanes},
+  auto sums = at::zeros({host_threads(), kernel, kernel, out, in, kernel, kSumLanes},
                         at::TensorOptions(at::kFloat));
   const auto slopes = gradient.contiguous();
   for (std::int64_t b = 0; b < x.size(0); ++b) {

@@ -2,7 +2,6 @@
 #include "ubique/kernels/host_planes.h"
 
 #include <ATen/ATen.h>
-#include <ATen/Parallel.h>
 
 #include <algorithm>
 #include <atomic>
@@ -10,11 +9,13 @@
 
 #include "ubique/base/error.h"
 #include "ubique/kernels/host_rows.h"
+#include "ubique/kernels/host_threads.h"
 
 namespace ubique::kernels {
 namespace {
 
-constexpr std::int64_t kAlignment = 16;  // floats: a cache line
+constexpr std::int64_t kAlignment = 16;    // floats: a cache line
+constexpr std::int64_t kRowsTogether = 8;  // neighbours share input, and a core its cache
 
 std::int64_t rounded_up(std::int64_t value) {
   return (value + kAlignment - 1) / kAlignment * kAlignment;
@@ -43,12 +44,11 @@ std::int64_t row_in_order(std::int64_t place, std::int64_t height, std::int64_t 
 /// work(place) for every place, a few at a time to whichever thread is free: on a busy machine one
 /// that loses its core does not hold up the others. Results must not depend on who does what.
 template <typename Work>
-void share_rows(std::int64_t rows, const Work& work) {
-  constexpr std::int64_t kTogether = 8;
+void share_out(std::int64_t places, std::int64_t together, const Work& work) {
   std::atomic<std::int64_t> next{0};
-  at::parallel_for(0, at::get_num_threads(), 1, [&](std::int64_t, std::int64_t) {
-    for (auto first = next.fetch_add(kTogether); first < rows; first = next.fetch_add(kTogether)) {
-      for (auto place = first; place < std::min(first + kTogether, rows); ++place) work(place);
+  on_host_threads([&](std::int64_t) {
+    for (auto first = next.fetch_add(together); first < places; first = next.fetch_add(together)) {
+      for (auto place = first; place < std::min(first + together, places); ++place) work(place);
     }
   });
 }
@@ -70,11 +70,18 @@ std::int64_t PlaneForm::floats() const {
 }
 
 HostPlane::HostPlane(const PlaneForm& form)
-    : form_(form), memory_(at::zeros({form.floats()}, at::TensorOptions(at::kFloat))) {}
+    : form_(form),
+      memory_(at::empty({form.floats()}, at::TensorOptions(at::kFloat))),
+      first_(memory_.mutable_data_ptr<float>() + rounded_up(form.margin)) {}
 
-float* HostPlane::row(std::int64_t y) {
-  return memory_.mutable_data_ptr<float>() + rounded_up(form_.margin) +
-         y * form_.channels * form_.stride();
+void HostPlane::clear_margins() {
+  const auto stride = form_.stride(), rows = form_.height * form_.channels;
+  auto* const begin = memory_.mutable_data_ptr<float>();
+  std::fill(begin, first_, 0.0F);
+  for (std::int64_t i = 0; i < rows; ++i) {
+    std::fill(first_ + i * stride + form_.width, first_ + (i + 1) * stride, 0.0F);
+  }
+  std::fill(first_ + rows * stride, begin + form_.floats(), 0.0F);
 }
 
 at::Tensor HostPlane::view() const {
@@ -88,6 +95,8 @@ PlaneRing::PlaneRing(const PlaneForm& form, std::int64_t kernel, std::int64_t di
     : form_(form), kernel_(kernel), dilation_(dilation), depth_(depth) {
   const auto size = std::min(depth, 2 * dilation * (kernel / 2) + group);
   for (std::int64_t i = 0; i < size; ++i) planes_.emplace_back(form);
+  // New memory costs most when it is touched first: all threads take their part of that.
+  share_out(size, 1, [&](std::int64_t i) { planes_[static_cast<std::size_t>(i)].clear_margins(); });
 }
 
 std::vector<const HostPlane*> PlaneRing::seen_from(std::int64_t z) {
@@ -102,7 +111,7 @@ std::vector<const HostPlane*> PlaneRing::seen_from(std::int64_t z) {
 void PlaneRing::copy(const ::at::Tensor& sample, std::int64_t first, std::int64_t last) {
   const auto* values = sample.const_data_ptr<float>();
   const auto strides = sample.strides();
-  share_rows((last - first + 1) * form_.height, [&](std::int64_t place) {
+  share_out((last - first + 1) * form_.height, kRowsTogether, [&](std::int64_t place) {
     const auto z = first + place / form_.height, y = place % form_.height;
     const auto* from = values + z * strides[1] + y * strides[2];
     auto* to = this->at(z).row(y);
@@ -157,7 +166,7 @@ void PlaneConvolution::run_row(const PlaneJob& job, std::int64_t y, bool relu) c
 
 void PlaneConvolution::run(std::span<const PlaneJob> jobs, std::int64_t height, bool relu) const {
   const auto rows = static_cast<std::int64_t>(jobs.size()) * height;
-  share_rows(rows, [&](std::int64_t place) {
+  share_out(rows, kRowsTogether, [&](std::int64_t place) {
     run_row(jobs[static_cast<std::size_t>(place / height)],
             row_in_order(place % height, height, dilation_), relu);
   });
@@ -176,7 +185,7 @@ bool PlaneClassifier::run(const HostPlane& plane, std::uint8_t* labels, float* l
                           std::int64_t class_stride) const {
   const auto& form = plane.form();
   std::atomic<bool> finite{true};
-  share_rows(form.height, [&](std::int64_t y) {
+  share_out(form.height, kRowsTogether, [&](std::int64_t y) {
     ClassRow row;
     row.input = plane.row(y);
     row.channels = channels_;

@@ -21,14 +21,17 @@ struct PlaneForm {
   std::int64_t floats() const;  ///< of a whole plane with its margins
 };
 
-/// One plane's memory, zeros at first.
+/// One plane's memory, with anything in it at first.
 class HostPlane {
  public:
   explicit HostPlane(const PlaneForm& form);
 
+  void clear_margins();  ///< to be done once, by a ring for its planes
+
   const PlaneForm& form() const { return form_; }
-  float* row(std::int64_t y);  ///< of its first channel; the others follow, stride() apart
-  const float* row(std::int64_t y) const { return const_cast<HostPlane*>(this)->row(y); }
+  /// Of its first channel; the others follow, stride() apart.
+  float* row(std::int64_t y) { return first_ + y * form_.channels * form_.stride(); }
+  const float* row(std::int64_t y) const { return first_ + y * form_.channels * form_.stride(); }
   /// (H, C, W), sharing memory.
   at::Tensor view() const;
   /// Everything, margins included, as one row of numbers: for functions f with f(0) = 0.
@@ -37,6 +40,7 @@ class HostPlane {
  private:
   PlaneForm form_;
   at::Tensor memory_;
+  float* first_;  // row 0
 };
 
 /// One output plane: the k input planes that its taps look at, null for those outside the volume,

@@ -183,7 +183,7 @@ UBIQUE_INLINE void gradient_tile(const GradientStrip& strip, std::int64_t channe
       for (int o = 0; o < kOut; ++o) {
         load_some<kLanes>(slopes[o], gradient + o * strip.gradient_channel + x, strip.width - x);
       }
-#pragma GCC unroll 5
+#pragma GCC unroll 6
       for (int t = 0; t < kTile; ++t) {
         Floats value;
         load<kLanes>(value, input[t] + from + x);
@@ -203,28 +203,40 @@ UBIQUE_INLINE void gradient_tile(const GradientStrip& strip, std::int64_t channe
   }
 }
 
-template <int kLanes, int kTile>
+/// How many inputs go with kOut channels into that many registers: all sums, the channels'
+/// gradients and one input.
+template <int kRegisters, int kOut>
+constexpr int kTileInputs = std::min(6, (kRegisters - 1 - kOut) / kOut);
+
+template <int kLanes, int kRegisters, int kOut>
+UBIQUE_INLINE void gradient_block(const GradientStrip& strip, std::int64_t channel) {
+  constexpr int kTile = kTileInputs<kRegisters, kOut>;
+  for (std::int64_t first = 0; first < strip.in * strip.taps; first += kTile) {
+    gradient_tile<kLanes, kTile, kOut>(strip, channel, first);
+  }
+}
+
+template <int kLanes, int kRegisters>
 UBIQUE_INLINE void gradient_strip(const GradientStrip& strip) {
-  constexpr std::int64_t kBlock = 5;
-  for (std::int64_t channel = 0; channel < strip.out; channel += kBlock) {
-    const auto channels = std::min(kBlock, strip.out - channel);
-    for (std::int64_t first = 0; first < strip.in * strip.taps; first += kTile) {
-      switch (channels) {
-        case 1:
-          gradient_tile<kLanes, kTile, 1>(strip, channel, first);
-          break;
-        case 2:
-          gradient_tile<kLanes, kTile, 2>(strip, channel, first);
-          break;
-        case 3:
-          gradient_tile<kLanes, kTile, 3>(strip, channel, first);
-          break;
-        case 4:
-          gradient_tile<kLanes, kTile, 4>(strip, channel, first);
-          break;
-        default:
-          gradient_tile<kLanes, kTile, 5>(strip, channel, first);
-      }
+  constexpr std::int64_t kMost = 5;
+  const auto blocks = block_count(strip.out, kMost);
+  for (std::int64_t block = 0; block < blocks; ++block) {
+    const auto channel = block_begin(strip.out, block, kMost);
+    switch (block_begin(strip.out, block + 1, kMost) - channel) {
+      case 1:
+        gradient_block<kLanes, kRegisters, 1>(strip, channel);
+        break;
+      case 2:
+        gradient_block<kLanes, kRegisters, 2>(strip, channel);
+        break;
+      case 3:
+        gradient_block<kLanes, kRegisters, 3>(strip, channel);
+        break;
+      case 4:
+        gradient_block<kLanes, kRegisters, 4>(strip, channel);
+        break;
+      default:
+        gradient_block<kLanes, kRegisters, 5>(strip, channel);
     }
   }
 }
@@ -232,14 +244,14 @@ UBIQUE_INLINE void gradient_strip(const GradientStrip& strip) {
 #if defined(__x86_64__)
 UBIQUE_AVX512 void convolve_avx512(const ConvRow& row) { convolve_row<16, 4>(row); }
 UBIQUE_AVX512 bool classify_avx512(const ClassRow& row) { return classify_row<16>(row); }
-UBIQUE_AVX512 void gradient_avx512(const GradientStrip& strip) { gradient_strip<16, 5>(strip); }
+UBIQUE_AVX512 void gradient_avx512(const GradientStrip& strip) { gradient_strip<16, 32>(strip); }
 UBIQUE_AVX2 void convolve_avx2(const ConvRow& row) { convolve_row<8, 2>(row); }
 UBIQUE_AVX2 bool classify_avx2(const ClassRow& row) { return classify_row<8>(row); }
-UBIQUE_AVX2 void gradient_avx2(const GradientStrip& strip) { gradient_strip<8, 2>(strip); }
+UBIQUE_AVX2 void gradient_avx2(const GradientStrip& strip) { gradient_strip<8, 16>(strip); }
 #endif
 void convolve_any(const ConvRow& row) { convolve_row<4, 4>(row); }
 bool classify_any(const ClassRow& row) { return classify_row<4>(row); }
-void gradient_any(const GradientStrip& strip) { gradient_strip<4, 4>(strip); }
+void gradient_any(const GradientStrip& strip) { gradient_strip<4, 32>(strip); }
 
 RowKernels choose_row_kernels() {
 #if defined(__x86_64__)
@@ -253,12 +265,12 @@ RowKernels choose_row_kernels() {
 
 }  // namespace
 
-std::int64_t block_count(std::int64_t channels) {
-  return (channels + kMostBlockChannels - 1) / kMostBlockChannels;
+std::int64_t block_count(std::int64_t channels, std::int64_t most) {
+  return (channels + most - 1) / most;
 }
 
-std::int64_t block_begin(std::int64_t channels, std::int64_t block) {
-  return channels * block / block_count(channels);
+std::int64_t block_begin(std::int64_t channels, std::int64_t block, std::int64_t most) {
+  return channels * block / block_count(channels, most);
 }
 
 const RowKernels& row_kernels() {

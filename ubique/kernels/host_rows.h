@@ -12,8 +12,9 @@ inline constexpr std::int64_t kMostTaps = 7 * 7 * 7;
 inline constexpr std::int64_t kRowSlack = 128;  ///< floats that may be read behind a row's margin
 
 /// Channels of each of the blocks that `channels` are cut into: as even as can be.
-std::int64_t block_count(std::int64_t channels);
-std::int64_t block_begin(std::int64_t channels, std::int64_t block);
+std::int64_t block_count(std::int64_t channels, std::int64_t most = kMostBlockChannels);
+std::int64_t block_begin(std::int64_t channels, std::int64_t block,
+                         std::int64_t most = kMostBlockChannels);
 
 struct ConvRow {
   const float* taps[kMostTaps];  ///< where each tap's input row begins, first channel; null: zeros
