@@ -40,7 +40,7 @@ data::LabelMap bright_part(const data::Volume& volume) {
 void run(const std::string& path, int threads, const std::string& out) {
   Stopwatch watch;
   const auto processor = std::clock();
-  const auto scan = data::read_scan(path, -1, threads);
+  auto scan = data::read_scan(path, -1, threads, data::ScanAxes::Canonical);
   const double read = watch.lap();
   auto volume = data::conform(scan, {}, threads);
   const double conform = watch.lap();
@@ -49,6 +49,8 @@ void run(const std::string& path, int threads, const std::string& out) {
   const double cpu = static_cast<double>(std::clock() - processor) / CLOCKS_PER_SEC;
 
   auto labels = bright_part(volume);
+  scan.volume.shape = scan.header.shape;  // the labels go back to the file's own axes
+  scan.volume.affine = scan.header.affine;
   watch.lap();
   const auto native = data::to_native(labels, scan, threads);
   const double back = watch.lap();

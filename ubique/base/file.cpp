@@ -25,8 +25,10 @@ namespace fs = std::filesystem;
 constexpr std::size_t kMostPerCall = 1U << 30U;  // one call may not take more than 2 GiB on macOS
 
 [[noreturn]] void fail_file(const char* what, const fs::path& path, int error) {
-  fail(ErrorKind::Input, "[base.file] cannot {} {}; {}.", what, path.string(),
-       std::generic_category().message(error));
+  const bool is_full = error == ENOSPC || error == EDQUOT;
+  fail(ErrorKind::Input, "[base.file] cannot {} {}; {}.{}", what, path.string(),
+       std::generic_category().message(error),
+       is_full ? " Make room, or name another place for it." : "");
 }
 
 /// A descriptor that closes itself.

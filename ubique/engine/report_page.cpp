@@ -47,13 +47,14 @@ std::string best_tile(const std::vector<EpochRecord>& epochs) {
   });
   if (best == epochs.rend()) return {};
   const auto& [name, value] = best->scores.front();
-  return tile("Best " + name, number_text(value), fmt::format("epoch {}", best->epoch));
+  return tile("Best " + name, number_text(value), fmt::format("epoch {}", best->epoch + 1));
 }
 
 std::string loss_tile(const ReportSource& source) {
   if (!source.epochs.empty()) {
     const auto& last = source.epochs.back();
-    return tile("Training loss", number_text(last.train_loss), fmt::format("epoch {}", last.epoch));
+    return tile("Training loss", number_text(last.train_loss),
+                fmt::format("epoch {}", last.epoch + 1));
   }
   if (source.steps.empty()) return {};
   return tile("Training loss", number_text(source.steps.back().loss), "last step");

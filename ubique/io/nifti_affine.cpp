@@ -38,9 +38,9 @@ std::array<double, 3> voxel_sizes(const NiftiFields& fields, double unit, const 
     size = std::abs(fields.pixdim[axis + 1]);
     if (static_cast<std::int64_t>(axis) >= fields.dim[0] && size == 0) size = 1;
     check(size * unit >= kShortestVoxel && size * unit <= kLongestVoxel, ErrorKind::Input,
-          "[io.nifti] {}: the spacing of axis {} makes no sense; got {} mm, expected more than 0. "
+          "[io.nifti] {}: the spacing of axis {} makes no sense; got {} mm, expected {} to {}. "
           "Is its header damaged?",
-          name, axis, size * unit);
+          name, axis, size * unit, kShortestVoxel, kLongestVoxel);
   }
   return sizes;
 }
@@ -170,8 +170,8 @@ void check_affine(const Affine& affine, ErrorKind kind, const std::string& name)
     const double length = column_lengths(affine)[axis];
     check(length >= kShortestVoxel && length <= kLongestVoxel, kind,
           "[io.nifti] {}: the affine makes no sense; got {} mm per voxel along axis {}, expected "
-          "more than 0. Is its header damaged?",
-          name, length, axis);
+          "{} to {}. Is its header damaged?",
+          name, length, axis, kShortestVoxel, kLongestVoxel);
     check(std::abs(affine[axis][3]) <= kFarthestVoxel, kind,
           "[io.nifti] {}: the affine makes no sense; got an offset of {} mm, expected less than "
           "{}. Is its header damaged?",

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstring>
@@ -15,7 +16,6 @@
 #include "grids.h"
 #include "tests/base/scratch.h"
 #include "ubique/data/scans/scan_cache.h"
-#include "ubique/io/npz.h"
 
 using namespace ubique;
 namespace fs = std::filesystem;
@@ -293,30 +293,37 @@ TEST_CASE("cache: a bad scan and options that cannot be are refused") {
       "expected f16, u8 or f32"));
 }
 
-TEST_CASE("cache: arc-meshchop's own samples are read") {
+TEST_CASE("cache: the quantiles are part of an entry's name where they are used") {
   const test::ScratchFolder folder;
-  const auto floats = [](std::string name, io::Shape shape, std::vector<float> values) {
-    io::HostTensor tensor{std::move(name), DType::F32, std::move(shape), {}};
-    tensor.bytes.resize(values.size() * sizeof(float));
-    std::memcpy(tensor.bytes.data(), values.data(), tensor.bytes.size());
-    return tensor;
+  const auto subject = make_subject(folder, "one");
+  auto options = small_options(DType::F32);
+  options.normalization = data::Normalization::Quantile;
+  const auto entry_of = [&](const data::ScanCacheOptions& how) {
+    data::ScanCache cache(folder / "cache", how);
+    return std::pair(cache.path_of(subject), cache.get(subject).image().values);
   };
-  const auto image = floats("image", {1, 2, 1, 3}, {0, .1F, .2F, .3F, .4F, 1});
-  const auto mask = floats("mask", {2, 1, 3}, {0, 1, 0, 0, 1, 1});
-  const std::vector<io::HostTensor> both = {image, mask};
-  io::write_npz(folder / "s.npz", both);
-  const auto sample = data::read_npz_sample(folder / "s.npz");
-  CHECK(sample.image.shape == data::Shape3{2, 1, 3});
-  CHECK(sample.image.at(1, 0, 0) == .3F);
-  REQUIRE(sample.mask.has_value());
-  CHECK(sample.mask->values == std::vector<std::uint8_t>{0, 1, 0, 0, 1, 1});
+  const auto [usual, usual_values] = entry_of(options);
+  options.low_quantile = 0.2;
+  const auto [wider, wider_values] = entry_of(options);
+  CHECK(usual != wider);
+  CHECK(usual_values != wider_values);
+  options.normalization = data::Normalization::MinMax;
+  const auto [plain, plain_values] = entry_of(options);
+  CHECK(plain == entry_of(small_options(DType::F32)).first);
+}
 
-  const auto refusal = [&](const std::vector<io::HostTensor>& tensors) {
-    io::write_npz(folder / "bad.npz", tensors);
-    return test::refusal_of(ErrorKind::Input, [&] { data::read_npz_sample(folder / "bad.npz"); });
-  };
-  CHECK(test::contains(refusal({mask}), "no array 'image'"));
-  CHECK(test::contains(refusal({floats("image", {6}, std::vector<float>(6))}), "three axes"));
-  CHECK(test::contains(refusal({image, floats("mask", {3, 1, 2}, std::vector<float>(6))}),
-                       "do not fit"));
+TEST_CASE("cache: what a killed process left half-written is removed a day later") {
+  const test::ScratchFolder folder;
+  const auto now = fs::file_time_type::clock::now();
+  for (const auto* name : {".ubique-1-old.tmp", ".ubique-2-new.tmp", "old.tmp", ".ubique-x"}) {
+    write_file(folder / name, "half");
+    if (std::string_view(name) != ".ubique-2-new.tmp") {
+      fs::last_write_time(folder / name, now - std::chrono::hours(25));
+    }
+  }
+  const data::ScanCache cache(folder.path(), small_options());
+  CHECK_FALSE(fs::exists(folder / ".ubique-1-old.tmp"));
+  CHECK(fs::exists(folder / ".ubique-2-new.tmp"));  // its process may still be writing
+  CHECK(fs::exists(folder / "old.tmp"));            // not ours
+  CHECK(fs::exists(folder / ".ubique-x"));
 }

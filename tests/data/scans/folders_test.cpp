@@ -154,5 +154,5 @@ TEST_CASE("cohort: what is no study is refused with what was looked for") {
   touch(folder, {"scan.nii"});
   CHECK(test::contains(
       test::refusal_of(ErrorKind::Input, [&] { data::open_cohort(folder / "scan.nii"); }),
-      "not JSON"));
+      "is one scan"));
 }

@@ -4,6 +4,7 @@
 
 #include "grids.h"
 #include "tests/base/scratch.h"
+#include "ubique/base/file.h"
 #include "ubique/data/scans/volume.h"
 
 using namespace ubique;
@@ -99,4 +100,66 @@ TEST_CASE("scan: a volume of one voxel is a scan") {
   const test::ScratchFolder folder;
   data::write_volume(folder / "one.nii", test::noise({1, 1, 1}, test::straight({1, 1, 1})), {});
   CHECK(data::read_scan(folder / "one.nii").volume.values.size() == 1);
+}
+
+TEST_CASE("scan: canonical axes are those that to_canonical gives, in every order and direction") {
+  const test::ScratchFolder folder;
+  const std::vector<std::array<std::size_t, 3>> orders = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                                          {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  for (const auto& order : orders) {
+    for (int signs = 0; signs < 8; ++signs) {
+      CAPTURE(order[0] * 100 + order[1] * 10 + order[2]);
+      CAPTURE(signs);
+      const std::array<double, 3> spacing{(signs & 1) != 0 ? -1.0 : 1.0,
+                                          (signs & 2) != 0 ? -2.0 : 2.0,
+                                          (signs & 4) != 0 ? -3.0 : 3.0};
+      // More planes than one piece has, and no multiple of it.
+      const auto volume =
+          test::noise({5, 37, 70}, test::exchanged(test::straight(spacing, {5, 6, 7}), order));
+      data::write_volume(folder / "a.nii.gz", volume, {});
+      const auto own = data::read_scan(folder / "a.nii.gz", -1, 2);
+      const auto turned =
+          data::read_scan(folder / "a.nii.gz", -1, 2, data::ScanAxes::Canonical).volume;
+      const auto expected = data::to_canonical(own.volume);
+      CHECK(own.volume.values == volume.values);
+      CHECK(turned.shape == expected.shape);
+      CHECK(turned.affine == expected.affine);
+      CHECK(turned.values == expected.values);
+    }
+  }
+}
+
+TEST_CASE("scan: the last byte of a file counts, whatever the number of threads") {
+  const test::ScratchFolder folder;
+  data::write_volume(folder / "a.nii.gz", test::noise({40, 40, 80}, test::straight({1, 1, 1})), {});
+  const auto whole = read_file(folder / "a.nii.gz");
+  const auto plain = data::read_scan(folder / "a.nii.gz");
+  for (const int threads : {1, 2, 5}) {
+    CAPTURE(threads);
+    CHECK(data::read_scan(folder / "a.nii.gz", -1, threads).volume.values == plain.volume.values);
+    auto damaged = whole;
+    damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);  // the CRC
+    write_file(folder / "bad.nii.gz", damaged);
+    CHECK(test::contains(
+        test::refusal_of(ErrorKind::Input,
+                         [&] { data::read_scan(folder / "bad.nii.gz", -1, threads); }),
+        "checksum"));
+    write_file(folder / "cut.nii.gz", std::string_view(whole).substr(0, whole.size() / 2));
+    CHECK(test::contains(
+        test::refusal_of(ErrorKind::Input,
+                         [&] { data::read_scan(folder / "cut.nii.gz", -1, threads); }),
+        "cut short"));
+  }
+}
+
+TEST_CASE("scan: a voxel that is no number is named by its place in the file") {
+  const test::ScratchFolder folder;
+  auto volume = test::noise({4, 5, 6}, test::exchanged(test::straight({-1, 2, 3}), {2, 0, 1}));
+  volume.at(1, 3, 4) = std::numeric_limits<float>::infinity();
+  data::write_volume(folder / "a.nii", volume, {});
+  for (const auto axes : {data::ScanAxes::Own, data::ScanAxes::Canonical}) {
+    CHECK(test::contains(
+        test::refusal_of(ErrorKind::Input, [&] { data::read_scan(folder / "a.nii", -1, 1, axes); }),
+        "one at (1, 3, 4)"));
+  }
 }

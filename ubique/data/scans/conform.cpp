@@ -75,13 +75,21 @@ std::string text_of(const Shape3& shape, const std::array<double, 3>& spacing) {
                      shape[2], spacing[0], spacing[1], spacing[2]);
 }
 
-/// The two as grids in canonical axes.
-void check_same_grid(const LabelMap& mask, const Scan& image, const std::string& name) {
-  const auto moves = moves_to(image.volume.affine, "RAS");
-  const auto shape = moved_shape(image.volume.shape, moves);
-  const auto expected = spacing_of(moved_affine(image.volume.affine, image.volume.shape, moves));
-  const auto found = spacing_of(mask.affine);
-  bool same = mask.shape == shape;
+struct PlainGrid {
+  Shape3 shape;
+  std::array<double, 3> spacing;
+};
+
+PlainGrid canonical_grid(const Volume& volume) {
+  const auto moves = moves_to(volume.affine, "RAS");
+  return {moved_shape(volume.shape, moves),
+          spacing_of(moved_affine(volume.affine, volume.shape, moves))};
+}
+
+void check_same_grid(const Scan& mask, const Scan& image) {
+  const auto [shape, expected] = canonical_grid(image.volume);
+  const auto [mask_shape, found] = canonical_grid(mask.volume);
+  bool same = mask_shape == shape;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const double difference = std::abs(found[axis] - expected[axis]);
     same = same && difference <= kSpacingTolerance * expected[axis];
@@ -89,12 +97,11 @@ void check_same_grid(const LabelMap& mask, const Scan& image, const std::string&
   check(same, ErrorKind::Input,
         "[data.conform] the mask '{}' does not belong to the image '{}'; got {}, expected {} in "
         "RAS axes. Was it drawn on another scan?",
-        name, image.name, text_of(mask.shape, found), text_of(shape, expected));
+        mask.name, image.name, text_of(mask_shape, found), text_of(shape, expected));
 }
 
 /// The box around a grid's voxel centres, in the world: lowest and highest coordinate per axis.
-template <typename T>
-std::array<std::array<double, 2>, 3> world_box(const Grid<T>& grid) {
+std::array<std::array<double, 2>, 3> world_box(const Volume& grid) {
   std::array<std::array<double, 2>, 3> box{};
   for (std::size_t row = 0; row < 3; ++row) {
     box[row] = {grid.affine[row][3], grid.affine[row][3]};
@@ -106,13 +113,13 @@ std::array<std::array<double, 2>, 3> world_box(const Grid<T>& grid) {
   return box;
 }
 
-void check_same_place(const LabelMap& mask, const Scan& image, const std::string& name) {
-  const auto found = world_box(mask), expected = world_box(image.volume);
+void check_same_place(const Scan& mask, const Scan& image) {
+  const auto found = world_box(mask.volume), expected = world_box(image.volume);
   for (std::size_t row = 0; row < 3; ++row) {
     check(found[row][0] <= expected[row][1] && expected[row][0] <= found[row][1], ErrorKind::Input,
           "[data.conform] the mask '{}' lies elsewhere than the image '{}'; got {} from {:.4g} to "
           "{:.4g} mm, expected some of {:.4g} to {:.4g} mm. Was it drawn on another scan?",
-          name, image.name, "xyz"[row], found[row][0], found[row][1], expected[row][0],
+          mask.name, image.name, "xyz"[row], found[row][0], found[row][1], expected[row][0],
           expected[row][1]);
   }
 }
@@ -155,16 +162,22 @@ Volume conform(const Scan& scan, const ConformTarget& target, int threads) {
   return resample_centred(canonical, grid, rounding, threads);
 }
 
+void check_mask_fits(const Scan& mask, const Scan& image, ConformMethod method) {
+  if (method == ConformMethod::ScipyZoom || method == ConformMethod::None) {
+    check_same_grid(mask, image);
+  } else {
+    check_same_place(mask, image);
+  }
+}
+
 LabelMap conform_mask(const Scan& mask, const Scan& image, const ConformTarget& target,
                       int threads) {
+  check_mask_fits(mask, image, target.method);
   const auto grid = grid_of(target);
   const auto labels = to_canonical(binary(mask), threads);
   const auto& [shape, affine] = std::tie(image.volume.shape, image.volume.affine);
-  if (target.method == ConformMethod::ScipyZoom || target.method == ConformMethod::None) {
-    check_same_grid(labels, image, mask.name);
-    return target.method == ConformMethod::None ? labels : zoom_to(labels, grid, threads);
-  }
-  check_same_place(labels, image, mask.name);
+  if (target.method == ConformMethod::None) return labels;
+  if (target.method == ConformMethod::ScipyZoom) return zoom_to(labels, grid, threads);
   if (target.method == ConformMethod::Brainchop) {
     return mask_on(labels, browser_affine(shape, affine, grid), grid.shape, Edge::HalfVoxel,
                    threads);

@@ -40,6 +40,9 @@ Volume conform(const Scan& scan, const ConformTarget& target, int threads = 1);
 LabelMap conform_mask(const Scan& mask, const Scan& image, const ConformTarget& target,
                       int threads = 1);
 
+/// That check alone; needs no more of the two than shape, affine and name.
+void check_mask_fits(const Scan& mask, const Scan& image, ConformMethod method);
+
 /// In place, over the whole volume, in f32; a flat volume becomes zeros. `low` and `high` are the
 /// shares of Quantile (0.05, 0.95), by sorting, not clipped; Input error where the two quantiles
 /// are the same although the volume is not flat.

@@ -7,6 +7,7 @@
 #include "ubique/base/error.h"
 #include "ubique/base/log.h"
 #include "ubique/data/scans/manifest.h"
+#include "ubique/data/scans/prepare.h"
 #include "ubique/data/scans/scan_name.h"
 
 namespace ubique::data {
@@ -71,16 +72,20 @@ Cohort open_cohort(const fs::path& path, const BidsOptions& options) {
   check(fs::exists(path, ignored), ErrorKind::Input,
         "[data.cohort] there is no {}; expected a {}, or a folder that holds a study.",
         path.string(), kManifestName);
+  check(!is_scan_name(path), ErrorKind::Input,
+        "[data.cohort] {} is one scan; expected a {}, or a folder that holds a study.",
+        path.string(), kManifestName);
   if (fs::is_regular_file(path, ignored)) return read_manifest(path);
   if (fs::exists(path / kManifestName, ignored)) return read_manifest(path / kManifestName);
   if (fs::is_directory(path / "images", ignored) && fs::is_directory(path / "masks", ignored)) {
     return scan_pairs(path / "images", path / "masks");
   }
+  if (holds_npz(path)) return scan_npz(path);
   if (looks_like_bids(path)) return scan_bids(path, options);
   fail(
       ErrorKind::Input,
       "[data.cohort] {} is no study that can be read; looked for a file {}, for the folders images "
-      "and masks, and for BIDS folders sub-*. Is it the folder above or below?",
+      "and masks, for .npz samples and for BIDS folders sub-*. Is it the folder above or below?",
       path.string(), kManifestName);
 }
 

@@ -15,8 +15,9 @@ namespace ubique::data {
 /// no scans, or no mask fits any of them.
 Cohort scan_pairs(const std::filesystem::path& images, const std::filesystem::path& masks);
 
-/// A manifest (the file, or a folder with dataset_info.json), a folder with images/ and masks/, or
-/// a BIDS folder, tried in this order. Input error that says what was looked for.
+/// A manifest (the file, or a folder with dataset_info.json), a folder with images/ and masks/, a
+/// folder of arc-meshchop's npz samples, or a BIDS folder, tried in this order. Input error that
+/// says what was looked for.
 Cohort open_cohort(const std::filesystem::path& path, const BidsOptions& options = {});
 
 }  // namespace ubique::data

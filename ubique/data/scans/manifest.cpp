@@ -6,6 +6,7 @@
 #include "ubique/base/error.h"
 #include "ubique/base/file.h"
 #include "ubique/base/log.h"
+#include "ubique/data/scans/prepare.h"
 #include "ubique/data/scans/scan_name.h"
 
 namespace ubique::data {
@@ -155,6 +156,7 @@ Cohort read_manifest(const fs::path& path) {
     Subject subject;
     subject.image = existing(*image);
     if (const auto mask = manifest.text("mask_paths", i)) subject.mask = existing(*mask);
+    if (!subject.mask && is_npz_name(subject.image)) subject.mask = subject.image;
     subject.lesion_voxels = manifest.whole("lesion_volumes", i).value_or(-1);
     subject.acquisition = manifest.text("acquisition_types", i).value_or("unknown");
     subject.id = manifest.text("subject_ids", i).value_or(scan_stem(subject.image));

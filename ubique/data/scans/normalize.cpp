@@ -4,7 +4,9 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <mutex>
 #include <numeric>
+#include <span>
 
 #include "ubique/base/error.h"
 #include "ubique/base/parallel.h"
@@ -23,7 +25,7 @@ struct Range {
 };
 
 /// Eight running values, so that the compiler can keep them in one register.
-Range range_of(const std::vector<float>& values) {
+Range range_in(std::span<const float> values) {
   constexpr std::size_t kLanes = 8;
   std::array<float, kLanes> low, high;
   low.fill(values.front());
@@ -38,6 +40,19 @@ Range range_of(const std::vector<float>& values) {
   }
   for (std::size_t i = whole; i < values.size(); ++i) add(0, values[i]);
   return {*std::min_element(low.begin(), low.end()), *std::max_element(high.begin(), high.end())};
+}
+
+Range range_of(const std::vector<float>& values, int threads) {
+  constexpr std::int64_t kWorthAThread = 1 << 20;
+  Range range{values.front(), values.front()};
+  std::mutex mutex;
+  const auto add = [&](std::int64_t begin, std::int64_t end) {
+    const auto part = range_in({values.data() + begin, values.data() + end});
+    const std::scoped_lock lock(mutex);
+    range = {std::min(range.low, part.low), std::max(range.high, part.high)};
+  };
+  parallel_for(static_cast<std::int64_t>(values.size()), threads, add, kWorthAThread);
+  return range;
 }
 
 /// (value - low) / range for every value, or zeros where the range is none.
@@ -104,7 +119,7 @@ Range quantiles_of(const std::vector<float>& values, double low, double high) {
 
 void normalize_quantile(std::vector<float>& values, double low, double high, int threads) {
   const auto bounds = quantiles_of(values, low, high);
-  const auto whole = range_of(values);
+  const auto whole = range_of(values, threads);
   check(bounds.high - bounds.low >= kFlat || whole.high - whole.low < kFlat, ErrorKind::Input,
         "[data.normalize] the scan is nearly all of one value; got {} at the quantiles {} and {}, "
         "but values from {} to {}, expected two different quantiles. Crop the background, or use "
@@ -129,7 +144,7 @@ void normalize(Volume& volume, Normalization how, double low, double high, int t
   if (values.empty() || how == Normalization::None) return;
   if (how == Normalization::Quantile) return normalize_quantile(values, low, high, threads);
   if (how == Normalization::ZScore) return normalize_z_score(values, threads);
-  const auto range = range_of(values);
+  const auto range = range_of(values, threads);
   rescale(values, range.low, range.high - range.low, threads);
 }
 

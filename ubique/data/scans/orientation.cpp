@@ -165,20 +165,24 @@ Affine moved_affine(const Affine& affine, const Shape3& shape, const AxisMoves& 
   return moved;
 }
 
+MovedSteps moved_steps(const Shape3& shape, const Shape3& strides, const AxisMoves& moves) {
+  MovedSteps moved;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto source = static_cast<std::size_t>(moves[axis].source);
+    moved.steps[axis] = moves[axis].flipped ? -strides[source] : strides[source];
+    if (moves[axis].flipped) moved.start += strides[source] * (shape[source] - 1);
+  }
+  return moved;
+}
+
 template <typename T>
 Grid<T> move_axes(const Grid<T>& grid, const AxisMoves& moves, int threads) {
   if (is_identity(moves)) return grid;
   Grid<T> moved{moved_shape(grid.shape, moves), moved_affine(grid.affine, grid.shape, moves), {}};
-  const auto strides = dense_strides(grid.shape);
-  Shape3 steps{};
-  const T* from = grid.values.data();
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const auto source = static_cast<std::size_t>(moves[axis].source);
-    steps[axis] = moves[axis].flipped ? -strides[source] : strides[source];
-    if (moves[axis].flipped) from += strides[source] * (grid.shape[source] - 1);
-  }
+  const auto [start, steps] = moved_steps(grid.shape, dense_strides(grid.shape), moves);
   moved.values = large_vector<T>(grid.values.size());
-  copy_strided(from, steps, moved.shape, moved.values.data(), dense_strides(moved.shape), threads);
+  copy_strided(grid.values.data() + start, steps, moved.shape, moved.values.data(),
+               dense_strides(moved.shape), threads);
   return moved;
 }
 

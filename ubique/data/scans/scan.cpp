@@ -2,70 +2,37 @@
 // Between files, where i is fastest, and grids in memory, where k is.
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <tuple>
 
 #include "ubique/base/error.h"
-#include "ubique/base/large_vector.h"
-#include "ubique/base/parallel.h"
+#include "ubique/data/scans/orientation.h"
 #include "ubique/data/scans/scan_name.h"
+#include "ubique/data/scans/scan_values.h"
 #include "ubique/data/scans/strided.h"
 #include "ubique/data/scans/volume.h"
 
 namespace ubique::data {
 namespace {
 
-/// Leaves one volume in the image.
-void pick_volume(io::NiftiImage& image, std::int64_t volume, const std::filesystem::path& path) {
-  const auto volumes = image.header.volumes;
-  check(volumes == 1 || volume >= 0, ErrorKind::Input,
-        "[data.scan] {}: more than one volume; got {}, expected one. Split the series or say which "
-        "volume is meant.",
-        path.string(), volumes);
-  check(volume < volumes, ErrorKind::Input,
-        "[data.scan] {}: no such volume; got number {}, expected one below {}.", path.string(),
-        volume, volumes);
-  if (volumes == 1) return;
-  const auto bytes = image.bytes.size() / static_cast<std::size_t>(volumes);
-  std::memmove(image.bytes.data(), image.bytes.data() + bytes * static_cast<std::size_t>(volume),
-               bytes);
-  image.bytes.resize(bytes);
-  image.header.volumes = 1;
-}
-
-void check_finite(const Volume& volume, const std::filesystem::path& path) {
+/// Says the place in the file's own axes, where a person will look for it.
+void check_finite(const Volume& volume, const AxisMoves& moves, const std::filesystem::path& path) {
   const auto is_bad = [](float value) { return !std::isfinite(value); };
   const auto count = std::count_if(volume.values.begin(), volume.values.end(), is_bad);
   if (count == 0) return;
   const auto first = std::find_if(volume.values.begin(), volume.values.end(), is_bad);
   const auto place = first - volume.values.begin();
   const auto rows = volume.shape[1], columns = volume.shape[2];
+  const Shape3 found{place / (rows * columns), place / columns % rows, place % columns};
+  Shape3 own{};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const auto& move = moves[axis];
+    own[static_cast<std::size_t>(move.source)] =
+        move.flipped ? volume.shape[axis] - 1 - found[axis] : found[axis];
+  }
   fail(ErrorKind::Input,
        "[data.scan] {}: voxels that are not numbers; got {} NaN or infinite, one at ({}, {}, {}), "
        "expected finite values. Replace them, with 0 for example.",
-       path.string(), count, place / (rows * columns), place / columns % rows, place % columns);
-}
-
-/// The voxels with k fastest. Slabs of a few planes are converted and turned while they are in the
-/// cache.
-std::vector<float> values_of(const io::NiftiImage& image, int threads) {
-  constexpr std::int64_t kPlanes = 32;
-  const auto& shape = image.header.shape;
-  const auto plane = shape[0] * shape[1];
-  const auto plane_bytes = plane * static_cast<std::int64_t>(size_of(image.header.dtype));
-  auto values = large_vector<float>(static_cast<std::size_t>(voxel_count(shape)));
-  parallel_for((shape[2] + kPlanes - 1) / kPlanes, threads, [&](auto begin, auto end) {
-    io::NiftiImage slab{image.header, {}};
-    for (auto part = begin; part < end; ++part) {
-      const auto first = part * kPlanes, planes = std::min(kPlanes, shape[2] - first);
-      const auto* bytes = image.bytes.data() + first * plane_bytes;
-      slab.header.shape[2] = planes;
-      slab.bytes.assign(bytes, bytes + planes * plane_bytes);
-      const auto converted = io::to_f32(slab);
-      copy_strided(converted.data(), {1, shape[0], plane}, {shape[0], shape[1], planes},
-                   values.data() + first, dense_strides(shape));
-    }
-  });
-  return values;
+       path.string(), count, own[0], own[1], own[2]);
 }
 
 template <typename T>
@@ -92,18 +59,17 @@ void write_grid(const std::filesystem::path& path, const Grid<T>& grid, const io
 
 }  // namespace
 
-Scan read_scan(const std::filesystem::path& path, std::int64_t volume, int threads) {
-  auto image = io::read_nifti(path);
-  pick_volume(image, volume, path);
-  const auto& header = image.header;
+Scan read_scan(const std::filesystem::path& path, std::int64_t volume, int threads, ScanAxes axes) {
+  ScanValues file(path, volume);
   Scan scan;
-  scan.header = header;
-  scan.stored_integers = !is_floating(header.dtype) && !header.scaled;
+  scan.header = file.header();
+  scan.stored_integers = !is_floating(scan.header.dtype) && !scan.header.scaled;
   scan.name = scan_stem(path);
-  scan.volume.shape = header.shape;
-  scan.volume.affine = header.affine;
-  scan.volume.values = values_of(image, threads);
-  if (!scan.stored_integers) check_finite(scan.volume, path);
+  const auto& [shape, affine] = std::tie(scan.header.shape, scan.header.affine);
+  const auto moves = axes == ScanAxes::Canonical ? moves_to(affine, "RAS") : kNoMoves;
+  scan.volume = {moved_shape(shape, moves), moved_affine(affine, shape, moves),
+                 file.read(moves, threads)};
+  if (!scan.stored_integers) check_finite(scan.volume, moves, path);
   return scan;
 }
 

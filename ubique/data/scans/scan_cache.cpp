@@ -9,7 +9,6 @@
 #include "ubique/base/error.h"
 #include "ubique/base/file.h"
 #include "ubique/base/log.h"
-#include "ubique/data/scans/conform_labels.h"
 #include "ubique/data/scans/scan_cache_entry.h"
 
 namespace ubique::data {
@@ -52,6 +51,31 @@ std::string plain_name(const std::string& id) {
   return name;
 }
 
+/// Quantiles decide the content only where they are used.
+std::string normalization_text(const PrepareOptions& options) {
+  const auto name = to_string(options.normalization);
+  if (options.normalization != Normalization::Quantile) return std::string(name);
+  return fmt::format("{} {:.17g} to {:.17g}", name, options.low_quantile, options.high_quantile);
+}
+
+/// A process that is killed while it writes leaves its temporary file; one that still writes has
+/// touched its own within the day.
+void remove_leftovers(const fs::path& folder) {
+  std::error_code error;
+  const auto old = fs::file_time_type::clock::now() - std::chrono::hours(24);
+  std::vector<fs::path> leftovers;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    const auto name = entry->path().filename().string();
+    const bool temporary = name.starts_with(".ubique-") && name.ends_with(".tmp");
+    if (temporary && entry->last_write_time(ignored) < old && !ignored) {
+      leftovers.push_back(entry->path());
+    }
+  }
+  for (const auto& path : leftovers) fs::remove(path, error);
+}
+
 }  // namespace
 
 ScanCache::ScanCache(fs::path folder, ScanCacheOptions options)
@@ -63,16 +87,16 @@ ScanCache::ScanCache(fs::path folder, ScanCacheOptions options)
         to_string(options_.dtype));
   check(options_.classes >= 2 && options_.classes <= 256, ErrorKind::Usage,
         "[data.cache] got {} classes, expected 2 to 256.", options_.classes);
+  remove_leftovers(folder_);
 }
 
 std::string ScanCache::key_of(const Subject& subject) const {
   const auto& target = options_.target;
-  return fmt::format("image {}; mask {}; {} {}x{}x{} at {:.17g} mm; {}; {}; {} classes; version {}",
-                     file_identity(subject.image),
-                     subject.mask ? file_identity(*subject.mask) : "none", to_string(target.method),
-                     target.shape[0], target.shape[1], target.shape[2], target.spacing,
-                     to_string(options_.normalization), to_string(options_.dtype), options_.classes,
-                     kScanCacheVersion);
+  return fmt::format(
+      "image {}; mask {}; {} {}x{}x{} at {:.17g} mm; {}; {}; {} classes; version {}",
+      file_identity(subject.image), subject.mask ? file_identity(*subject.mask) : "none",
+      to_string(target.method), target.shape[0], target.shape[1], target.shape[2], target.spacing,
+      normalization_text(options_), to_string(options_.dtype), options_.classes, kScanCacheVersion);
 }
 
 fs::path ScanCache::path_for(const Subject& subject, const std::string& key) const {
@@ -108,19 +132,12 @@ std::optional<ScanCache::Entry> ScanCache::open(const fs::path& path, const std:
 }
 
 void ScanCache::make(const Subject& subject, const fs::path& path, const std::string& key) {
-  const auto scan = read_scan(subject.image);
-  auto image = conform(scan, options_.target, options_.threads);
-  normalize(image, options_.normalization);
-  std::optional<LabelMap> mask;
-  if (subject.mask) {
-    const auto labels = read_scan(*subject.mask);
-    mask = conform_labels(labels, scan, options_.target, options_.classes, options_.threads);
-  }
+  const auto sample = prepare_sample(subject, options_);
   std::error_code error;
   fs::create_directories(folder_, error);
   check(!error, ErrorKind::Input, "[data.cache] cannot make the folder {}; {}.", folder_.string(),
         error.message());
-  write_cache_entry(path, key, image, mask ? &*mask : nullptr, options_.dtype);
+  write_cache_entry(path, key, sample.image, sample.mask ? &*sample.mask : nullptr, options_.dtype);
 }
 
 ScanCache::Entry ScanCache::get(const Subject& subject) {

@@ -11,20 +11,15 @@
 #include <span>
 #include <string>
 
-#include "ubique/data/scans/conform.h"
-#include "ubique/data/scans/subject.h"
+#include "ubique/data/scans/prepare.h"
 #include "ubique/io/safetensors_reader.h"
 
 namespace ubique::data {
 
-struct ScanCacheOptions {
-  ConformTarget target;
-  Normalization normalization = Normalization::MinMax;
+struct ScanCacheOptions : PrepareOptions {
   /// F16, U8 (256 levels between a scan's least and largest value) or F32. Values that F16 cannot
   /// hold are kept as F32.
   DType dtype = DType::F16;
-  int classes = 2;  ///< 2: mask > 0. More: the mask file holds labels 0 to classes - 1.
-  int threads = 1;  ///< for making an entry
 };
 
 /// One entry; the pages of its file are read as they are asked for. Safe from several threads.
@@ -61,7 +56,8 @@ class ScanCache {
  public:
   using Entry = CachedScan;
 
-  /// The folder is made on first use. Usage error for a dtype that entries cannot have.
+  /// The folder is made on first use; what killed processes left half-written in it a day ago or
+  /// more is removed. Usage error for a dtype that entries cannot have.
   ScanCache(std::filesystem::path folder, ScanCacheOptions options);
 
   /// The scan, conformed; made and written if it is not there. An entry that is damaged is made
@@ -88,15 +84,5 @@ class ScanCache {
   std::mutex mutex_;
   std::set<std::filesystem::path> verified_;  // once per process is enough
 };
-
-/// A sample of arc-meshchop's own cache.
-struct NpzSample {
-  Volume image;
-  std::optional<LabelMap> mask;
-};
-
-/// Keys image and mask, as (D, H, W) or (1, D, H, W); the format knows no affine, so it is that of
-/// 1 mm voxels. Input error for anything else.
-NpzSample read_npz_sample(const std::filesystem::path& path);
 
 }  // namespace ubique::data

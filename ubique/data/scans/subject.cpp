@@ -5,16 +5,27 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/text.h"
-#include "ubique/data/scans/volume.h"
+#include "ubique/data/scans/prepare.h"
 
 namespace ubique::data {
+namespace {
+
+std::int64_t lesion_voxels_in(const std::filesystem::path& mask) {
+  const auto is_lesion = [](auto value) { return value > 0; };
+  if (!is_npz_name(mask)) return std::ranges::count_if(read_scan(mask).volume.values, is_lesion);
+  const auto sample = read_npz_sample(mask);
+  check(sample.mask.has_value(), ErrorKind::Input,
+        "[data.npz] {} has no array 'mask'; expected one, to learn from or to score with.",
+        mask.string());
+  return std::ranges::count_if(sample.mask->values, is_lesion);
+}
+
+}  // namespace
 
 void measure_lesions(Cohort& cohort) {
   for (auto& subject : cohort.subjects) {
     if (subject.lesion_voxels >= 0 || !subject.mask) continue;
-    const auto values = read_scan(*subject.mask).volume.values;
-    subject.lesion_voxels =
-        std::count_if(values.begin(), values.end(), [](float value) { return value > 0; });
+    subject.lesion_voxels = lesion_voxels_in(*subject.mask);
   }
 }
 

@@ -37,15 +37,19 @@ using LabelMap = Grid<std::uint8_t>;
 
 /// A file's volume with what later steps must know about the file.
 struct Scan {
-  Volume volume;  ///< scaled values in the file's own axes
+  Volume volume;  ///< scaled values in the axes that were asked for
   io::NiftiHeader header;
   bool stored_integers = false;  ///< integers without slope and inter: interpolation rounds them
   std::string name;              ///< of the file, without folder and .nii(.gz)
 };
 
+/// The file's own axes, or RAS+ as to_canonical() gives them, without a second copy.
+enum class ScanAxes { Own, Canonical };
+
 /// Input error for what read_nifti refuses, for more than one volume (4D; `volume` picks one, -1 =
 /// there must be only one), and for NaN or infinite voxels, with their count and a place.
-Scan read_scan(const std::filesystem::path& path, std::int64_t volume = -1, int threads = 1);
+Scan read_scan(const std::filesystem::path& path, std::int64_t volume = -1, int threads = 1,
+               ScanAxes axes = ScanAxes::Own);
 
 /// Values as labels; Input error for one that is no whole number from 0 to 255.
 LabelMap to_labels(const Volume& volume);

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "ubique/base/file.h"
+#include "ubique/base/log.h"
 #include "ubique/base/table.h"
 #include "ubique/base/text.h"
 #include "ubique/data/scans/phantom.h"
@@ -56,19 +57,27 @@ engine::Outcome synth(const engine::Request& request) {
   json["seed"] = options.seed;
   json["shape"] = options.size;
   json["spacing"] = options.spacing();
+  if (done < options.count) {
+    return {fmt::format("stopped after {} of {} heads; the same command goes on\n", done,
+                        options.count),
+            json, ExitCode::Interrupted};
+  }
   const auto text = fmt::format(
       "{} heads in {} (seed {})\nlearn from them: ubique train meshnet -d {} --shape {},{},{} "
       "--spacing {:g} -c 5\n",
       done, folder.string(), options.seed, folder.string(), options.size, options.size,
       options.size, options.spacing());
-  return {text, json, done < options.count ? ExitCode::Interrupted : ExitCode::Ok};
+  return {text, json, ExitCode::Ok};
 }
 
 engine::Outcome make_splits(const engine::Request& request) {
   const auto settings = read_study_settings(request.config);
   request.config.finish();
-  const auto study = open_study(settings);
   const auto path = request.output.empty() ? std::filesystem::path("splits.json") : request.output;
+  check(!std::filesystem::exists(path), ErrorKind::Usage,
+        "[meshnet.splits] {} exists already; expected a new name. Runs may depend on it.",
+        path.string());
+  const auto study = open_study(settings);
   data::write_splits(path, study.splits);
   Table table({"outer fold", "train", "test", "inner folds (train/val)"});
   for (std::size_t f = 0; f < study.splits.outer.size(); ++f) {
@@ -98,19 +107,30 @@ engine::Outcome prepare(const engine::Request& request) {
   const auto total = static_cast<std::int64_t>(study.cohort.subjects.size());
   Progress progress(
       {.title = "prepare", .total = total, .unit = "scans", .style = request.progress}, std::cerr);
-  std::int64_t done = 0;
+  std::int64_t ready = 0;
+  Json failed = Json::array();
+  bool stopped = false;
   for (const auto& subject : study.cohort.subjects) {
-    if (request.stop_requested && request.stop_requested()) break;
-    cache->get(subject);
+    stopped = request.stop_requested && request.stop_requested();
+    if (stopped) break;
+    try {
+      cache->get(subject);
+      ++ready;
+    } catch (const data::UnusableScan& error) {
+      log::error("{}", error.what());
+      failed.push_back({{"id", subject.id}, {"error", error.what()}});
+    }
     progress.advance(1, subject.id);
-    ++done;
   }
   progress.finish();
   auto json = json_document("prepare", 1);
-  json["scans"] = done;
+  json["scans"] = ready;
   json["cache"] = cache->folder().string();
-  return {fmt::format("{} of {} scans ready in {}\n", done, total, cache->folder().string()), json,
-          done < total ? ExitCode::Interrupted : ExitCode::Ok};
+  json["failed"] = failed;
+  return {fmt::format("{} of {} scans ready in {}\n", ready, total, cache->folder().string()), json,
+          stopped          ? ExitCode::Interrupted
+          : failed.empty() ? ExitCode::Ok
+                           : ExitCode::Input};
 }
 
 }  // namespace
@@ -148,6 +168,7 @@ engine::Command prepare_command() {
                      "scipy_zoom, nibabel_conform, brainchop or none"});
   options.push_back({"--shape", "shape", "LIST", "voxels of the cube: 256,256,256"});
   options.push_back({"--spacing", "spacing", "MM", "millimetres per voxel of the cube (1)"});
+  for (auto& option : intensity_options()) options.push_back(std::move(option));
   options.push_back({"--classes", "classes", "N", "labels, background too (2)"});
   options.push_back({"--cache", "cache", "DIR", "where conformed scans are kept"});
   options.push_back({"--cache-dtype", "cache_dtype", "DTYPE", "f16, f32 or u8"});

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include "ubique/base/file.h"
+#include "ubique/base/log.h"
 #include "ubique/models/meshnet/commands.h"
 #include "ubique/models/meshnet/scoring.h"
 #include "ubique/models/meshnet/study.h"
 
 namespace ubique::meshnet {
 namespace {
+
+namespace fs = std::filesystem;
 
 data::Indices part_of(const Study& study, const StudySettings& settings, const std::string& part) {
   const auto fold = static_cast<std::size_t>(settings.outer_fold);
@@ -22,14 +25,44 @@ data::Indices part_of(const Study& study, const StudySettings& settings, const s
   return all;
 }
 
+engine::Outcome scores_outcome(const Scoring& scoring, std::size_t asked) {
+  engine::Outcome outcome;
+  outcome.json = json_document("evaluate", 1);
+  outcome.json.update(scores_json(scoring.scores));
+  outcome.json["failed"] = Json::array();
+  for (const auto& subject : scoring.failed) {
+    outcome.json["failed"].push_back({{"id", subject.id}, {"error", subject.error}});
+  }
+  if (!scoring.scores.empty()) outcome.text = score_table(scoring.scores);
+  const auto done = scoring.scores.size() + scoring.failed.size();
+  if (scoring.scores.size() < asked) {
+    outcome.text += fmt::format("\n{} of {} scans scored\n", scoring.scores.size(), asked);
+  }
+  if (!scoring.failed.empty()) outcome.code = ExitCode::Input;
+  if (done < asked) outcome.code = ExitCode::Interrupted;
+  return outcome;
+}
+
+/// What was scored is shown even if it cannot be written.
+void write_scores(const fs::path& folder, const Scoring& scoring, engine::Outcome& outcome) {
+  try {
+    write_file(folder / "scores.csv", scores_csv(scoring.scores));
+    write_file(folder / "scores.json", outcome.json.dump(2) + "\n");
+    outcome.text += fmt::format("\nper subject: {}\n", (folder / "scores.csv").string());
+  } catch (const Error& error) {
+    log::error("{}", error.what());
+    outcome.code = exit_code(error.kind());
+  }
+}
+
 engine::Outcome evaluate_meshnet(const engine::Request& request) {
   const auto& config = request.config;
   const auto settings = read_study_settings(config);
   const auto part = config.get<std::string>("part", "test");
-  ScoringOptions scoring;
-  scoring.components = data::parse_component_policy(config.get<std::string>("components", "none"));
-  scoring.progress = request.progress;
-  scoring.stop = request.stop_requested;
+  ScoringOptions options;
+  options.components = data::parse_component_policy(config.get<std::string>("components", "none"));
+  options.progress = request.progress;
+  options.stop = request.stop_requested;
   auto file = open_file(request.model);
   if (const auto method = config.find<std::string>("resample_method")) {
     file.config.preprocessing.conform = *method;
@@ -39,29 +72,20 @@ engine::Outcome evaluate_meshnet(const engine::Request& request) {
   const auto indices = part_of(study, settings, part);
   check(!indices.empty(), ErrorKind::Usage,
         "[meshnet.evaluate] nothing to score; got an empty part '{}', expected test or all.", part);
+  if (!request.output.empty()) make_folder(request.output);  // an hour before it is needed
 
-  scoring.threads = std::max(1, session.plan.compute_threads.value);
+  options.threads = std::max(1, session.plan.compute_threads.value);
   ScanSegmenter segmenter(file, segmenter_options(session.plan, session.device.torch_device),
-                          scoring.threads);
+                          options.threads);
   std::vector<std::string> bins;
   for (const auto index : indices) bins.push_back(study.size_bins[static_cast<std::size_t>(index)]);
-  const auto scores =
-      score_subjects(segmenter, file.config, pick(study.cohort, indices), bins, scoring);
-
-  engine::Outcome outcome;
-  outcome.json = json_document("evaluate", 1);
+  const auto scoring =
+      score_subjects(segmenter, file.config, pick(study.cohort, indices), bins, options);
+  auto outcome = scores_outcome(scoring, indices.size());
   outcome.json["model"] = request.model;
   outcome.json["part"] = part;
   outcome.json["device"] = session.device.facts.label();
-  outcome.json.update(scores_json(scores));
-  outcome.text = score_table(scores);
-  if (!request.output.empty()) {
-    make_folder(request.output);
-    write_file(request.output / "scores.csv", scores_csv(scores));
-    write_file(request.output / "scores.json", outcome.json.dump(2) + "\n");
-    outcome.text += fmt::format("\nper subject: {}\n", (request.output / "scores.csv").string());
-  }
-  if (scores.size() < indices.size()) outcome.code = ExitCode::Interrupted;
+  if (!request.output.empty()) write_scores(request.output, scoring, outcome);
   return outcome;
 }
 

@@ -57,8 +57,10 @@ engine::Request run_request(const engine::Request& request, const ExperimentSett
   return run;
 }
 
-RunRecord test_run(const engine::Request& request, const RunPlace& place, MeshNetTask& task,
-                   const engine::TrainResult& trained, const engine::Session& session) {
+/// Nothing if the person stopped it.
+std::optional<RunRecord> test_run(const engine::Request& request, const RunPlace& place,
+                                  MeshNetTask& task, const engine::TrainResult& trained,
+                                  const engine::Session& session) {
   const auto settings = read_study_settings(request.config);
   const auto study = open_study(settings);
   const auto& test = study.splits.outer.at(static_cast<std::size_t>(place.fold)).test;
@@ -70,9 +72,15 @@ RunRecord test_run(const engine::Request& request, const RunPlace& place, MeshNe
   ScoringOptions scoring;
   scoring.threads = std::max(1, session.plan.compute_threads.value);
   scoring.progress = request.progress;
+  scoring.stop = request.stop_requested;
   ScanSegmenter segmenter(file, options, scoring.threads);
-  const auto scores =
+  const auto [scores, failed] =
       score_subjects(segmenter, file.config, pick(study.cohort, test), bins, scoring);
+  check(failed.empty(), ErrorKind::Input,
+        "[meshnet.experiment] {} of {} test scans cannot be scored, {} first; expected all, or the "
+        "runs cannot be pooled. Repair them and give the same command again.",
+        failed.size(), test.size(), failed.empty() ? "" : failed.front().id);
+  if (scores.size() < test.size()) return std::nullopt;
 
   RunRecord record{place.fold,
                    place.restart,
@@ -82,7 +90,8 @@ RunRecord test_run(const engine::Request& request, const RunPlace& place, MeshNe
                    trained.last_checkpoint.string(),
                    {},
                    {},
-                   test};
+                   test,
+                   file.config.name()};
   for (const auto& score : scores) {
     record.subject_ids.push_back(score.id);
     for (const auto& name : score_names()) {
@@ -101,7 +110,7 @@ std::optional<RunRecord> do_run(const engine::Request& request, const Experiment
   const auto session = engine::open_session(task->model().needs(), wishes, request.fallback);
   engine::TrainOptions options;
   options.folder = folder;
-  options.resume = fs::exists(folder / "checkpoints");
+  options.resume = fs::exists(folder);  // one that stopped before its first checkpoint starts anew
   options.progress = request.progress;
   options.stop_requested = request.stop_requested;
   log::info("{} on {}{}", place.name(), session.device.facts.label(),
@@ -109,7 +118,7 @@ std::optional<RunRecord> do_run(const engine::Request& request, const Experiment
   const auto trained = engine::train(*task, session.plan, options);
   if (trained.interrupted) return std::nullopt;
   auto record = test_run(request, place, *task, trained, session);
-  write_file(folder / "results.json", to_json(record).dump(2) + "\n");
+  if (record) write_file(folder / "results.json", to_json(*record).dump(2) + "\n");
   return record;
 }
 
@@ -136,11 +145,22 @@ engine::Outcome sum_up(const ExperimentSettings& settings, const std::vector<Run
   return outcome;
 }
 
+/// A finished run; Input error if it is of another network, whose scores must not be pooled.
+RunRecord finished_run(const fs::path& path, const std::string& network) {
+  auto record = read_run_record(path);
+  check(record.network.empty() || record.network == network, ErrorKind::Input,
+        "[meshnet.experiment] {} is of another network; got {}, expected {}. Choose another -o.",
+        path.string(), record.network, network);
+  return record;
+}
+
 engine::Outcome experiment_meshnet(const engine::Request& request) {
   const auto settings = read_experiment_settings(request);
   auto wishes = plan::read_wishes(request.config);
   wishes.mode = plan::Mode::Train;
   const auto study = read_study_settings(request.config);
+  const auto network = read_config(request.config).name();
+  if (!settings.against.empty()) read_experiment(settings.against);  // now, not after a month
   make_folder(settings.folder);
   std::vector<RunRecord> records;
   for (std::int64_t fold = 0; fold < study.outer_folds; ++fold) {
@@ -148,7 +168,7 @@ engine::Outcome experiment_meshnet(const engine::Request& request) {
       const RunPlace place{fold, restart};
       const auto finished = settings.folder / place.name() / "results.json";
       if (settings.skip_completed && fs::exists(finished)) {
-        records.push_back(read_run_record(finished));
+        records.push_back(finished_run(finished, network));
         continue;
       }
       auto record = do_run(run_request(request, settings, place), settings, place, wishes);
@@ -169,7 +189,8 @@ engine::Command experiment_command() {
       {"-r,--restarts", "restarts", "N", "networks per fold, each with its own seed (10)"},
       {"--seed", "seed", "N", "of the first restart (42)"},
       {"--pool-restarts", "pool_restarts", "HOW", "mean, median or best"},
-      {"--skip-completed,!--no-skip", "skip_completed", "", "leave finished runs alone (on)"},
+      {"--skip-completed,!--no-skip", "skip_completed", "",
+       "leave finished runs alone (on); off: test them again"},
       {"--against", "against", "PATH", "compare with this experiment, subject by subject"},
       {"-e,--epochs", "epochs", "N", "times through the training set (50)"},
       {"--max-steps", "max_steps", "N", "stop after so many updates"},

@@ -12,6 +12,7 @@
 #include "ubique/base/file.h"
 #include "ubique/base/log.h"
 #include "ubique/base/table.h"
+#include "ubique/base/text.h"
 #include "ubique/data/scans/scan_name.h"
 #include "ubique/models/meshnet/commands.h"
 #include "ubique/models/meshnet/overlay.h"
@@ -66,25 +67,34 @@ RunSettings read_run_settings(const engine::Request& request) {
       data::parse_component_policy(config.get<std::string>("components", "none"));
   settings.overlay = config.get("overlay", true);
   settings.skip_existing = config.get("skip_existing", false);
-  settings.volume = config.get<std::int64_t>("volume", -1);
+  if (const auto volume = config.find<std::int64_t>("volume")) {
+    check(*volume >= 0, ErrorKind::Usage,
+          "[meshnet.run] no such volume; got number {}, expected 0 for the first one.", *volume);
+    settings.volume = *volume;
+  }
   settings.output = request.output.empty() ? fs::path("segmentations") : request.output;
   settings.progress = request.progress;
   return settings;
 }
 
-/// Files as given, and every scan in the folders given.
+/// Files as given, and every scan in the folders given; each once.
 std::vector<fs::path> list_scans(const std::vector<std::string>& inputs) {
   std::vector<fs::path> scans;
+  std::set<fs::path> seen;
+  const auto add = [&](const fs::path& scan) {
+    std::error_code ignored;
+    if (seen.insert(fs::weakly_canonical(scan, ignored)).second) scans.push_back(scan);
+  };
   for (const fs::path input : inputs) {
     if (!fs::is_directory(input)) {
-      scans.push_back(input);
+      add(input);
       continue;
     }
     const auto found = data::scans_in(input);
     check(!found.empty(), ErrorKind::Input,
           "[meshnet.run] no scan in that folder; got {}, expected .nii or .nii.gz files.",
           input.string());
-    scans.insert(scans.end(), found.begin(), found.end());
+    for (const auto& scan : found) add(scan);
   }
   return scans;
 }
@@ -176,29 +186,32 @@ class Runner {
   std::future<PreparedScan> prepare(const std::vector<Job>& jobs, std::size_t i) const {
     if (i >= jobs.size() || is_done(jobs[i])) return {};
     return std::async(std::launch::async, [this, job = jobs[i]] {
-      return prepare_scan(data::read_scan(job.scan, settings_.volume), config_.preprocessing,
-                          threads_);
+      return prepare_scan(data::read_scan(job.scan, settings_.volume, threads_),
+                          config_.preprocessing, threads_);
     });
   }
 
+  /// What cannot be read is a matter of this scan; what cannot be written ends the run.
   Done finish(const Job& job, std::future<PreparedScan>& prepared) {
-    Done done{job.name, labels_path(settings_, job), {}, {}, false};
+    Done done{job.name, labels_path(settings_, job), {}, {}, !prepared.valid()};
+    std::optional<PreparedScan> scan;
+    Segmentation result;
     try {
-      if (!prepared.valid()) {
-        done.skipped = true;
+      if (done.skipped) {
         done.volumes = measure_volumes(data::to_labels(data::read_scan(done.labels).volume),
                                        config_.labels, config_.classes);
         return done;
       }
-      const auto scan = prepared.get();
-      const auto result = segmenter_.segment(scan, settings_.segment);
-      write_results(settings_, job, config_, scan, result);
-      done.volumes = result.volumes;
+      scan = prepared.get();
+      result = segmenter_.segment(*scan, settings_.segment);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::Input) throw;
       log::error("{}", error.what());
       done.error = error.what();
+      return done;
     }
+    write_results(settings_, job, config_, *scan, result);
+    done.volumes = std::move(result.volumes);
     return done;
   }
 
@@ -215,8 +228,25 @@ std::string csv_field(const std::string& text) {
   return quoted + "\"";
 }
 
+constexpr const char* kVolumesHeader = "scan,label,name,voxels,mm3";
+
+/// Rows of earlier runs into the same folder, without the scans of this one.
+std::string rows_of_others(const fs::path& path, const std::vector<Done>& done) {
+  if (!fs::exists(path)) return {};
+  const auto lines = split(read_file(path), '\n');
+  if (lines.front() != kVolumesHeader) return {};
+  std::string kept;
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    const auto is_of = [&](const Done& row) {
+      return lines[i].starts_with(csv_field(row.name) + ",");
+    };
+    if (!lines[i].empty() && std::none_of(done.begin(), done.end(), is_of)) kept += lines[i] + "\n";
+  }
+  return kept;
+}
+
 void write_volumes(const fs::path& path, const std::vector<Done>& done) {
-  std::string text = "scan,label,name,voxels,mm3\n";
+  auto text = fmt::format("{}\n{}", kVolumesHeader, rows_of_others(path, done));
   for (const auto& row : done) {
     for (const auto& volume : row.volumes) {
       text += fmt::format("{},{},{},{},{:.3f}\n", csv_field(row.name), volume.label,
@@ -260,9 +290,14 @@ engine::Outcome run_outcome(const RunSettings& settings, const std::vector<Done>
     }
   }
   outcome.json["failed"] = failed;
-  outcome.text = table.to_text() + fmt::format("\n{} of {} scans segmented; volumes in {}\n",
-                                               done.size() - failed, asked,
-                                               (settings.output / "volumes.csv").string());
+  const auto well = done.size() - failed;
+  outcome.text = fmt::format("{}\n{} of {} scans segmented", table.to_text(), well, asked);
+  if (well > 0) {
+    write_volumes(settings.output / "volumes.csv", done);
+    outcome.text += fmt::format("; volumes in {}", (settings.output / "volumes.csv").string());
+  }
+  if (done.size() < asked) outcome.text += "; stopped, --skip-existing goes on";
+  outcome.text += "\n";
   if (failed > 0) outcome.code = ExitCode::Input;
   if (done.size() < asked) outcome.code = ExitCode::Interrupted;
   return outcome;
@@ -278,7 +313,6 @@ engine::Outcome run_meshnet(const engine::Request& request) {
   make_folder(settings.output);
   Runner runner(file, session, settings);
   const auto done = runner.run(jobs, request.stop_requested);
-  write_volumes(settings.output / "volumes.csv", done);
   return run_outcome(settings, done, jobs.size());
 }
 

@@ -25,6 +25,9 @@ std::vector<engine::Option> data_options();
 /// The same for the folds.
 std::vector<engine::Option> fold_options();
 
+/// The same for what becomes of the intensities.
+std::vector<engine::Option> intensity_options();
+
 /// A checkpoint of ours or any importable file, with its weights.
 MeshNetFile open_file(const std::filesystem::path& path);
 

@@ -50,11 +50,7 @@ std::string ScanDataset::fingerprint() const {
 
 std::shared_ptr<data::ScanCache> open_scan_cache(const Config& config, const MeshNetConfig& network,
                                                  int threads) {
-  data::ScanCacheOptions options;
-  options.target = conform_target(network.preprocessing);
-  options.normalization = data::parse_normalization(network.preprocessing.normalization);
-  options.classes = static_cast<int>(network.classes);
-  options.threads = threads;
+  data::ScanCacheOptions options{prepare_options(network, threads)};
   const auto text = config.get<std::string>("cache_dtype", "f16");
   const auto dtype = parse_dtype(text);
   check(dtype.has_value(), ErrorKind::Usage,

@@ -23,6 +23,7 @@ struct RunRecord {
   std::map<std::string, std::vector<double>> scores;
   std::vector<std::string> subject_ids;
   std::vector<std::int64_t> subject_indices;
+  std::string network;  ///< "meshnet-26"
 };
 
 Json to_json(const RunRecord& record);

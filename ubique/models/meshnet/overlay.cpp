@@ -106,7 +106,8 @@ class Painter {
         auto at = cut;
         at[axis(plane.column)] = place(plane.column, plane.flip_columns ? columns - 1 - x : x);
         at[axis(plane.row)] = place(plane.row, rows - 1 - y);
-        const auto colour = colour_at(at, plane, labels);
+        const auto grey = grey_at(at, plane, x, y);
+        const auto colour = colour_at(at, plane, labels, grey);
         auto* pixel =
             &picture.pixels[static_cast<std::size_t>(3 * ((top + y) * picture.width + left + x))];
         std::copy(colour.begin(), colour.end(), pixel);
@@ -126,11 +127,39 @@ class Painter {
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(share * static_cast<double>(size)), 0,
                                     size - 1);
   }
-  std::array<std::uint8_t, 3> colour_at(const Shape3& at, const Plane& plane,
-                                        const LabelMap& labels) const {
-    const float value = scan_.at(at[0], at[1], at[2]);
+  /// The two voxels a pixel lies between along an axis, and how near it is to the upper one.
+  struct Between {
+    std::int64_t lower, upper;
+    float weight;
+  };
+  Between between(int a, int pixel) const {
+    const auto last = scan_.shape[axis(a)] - 1;
+    const double at = (pixel + 0.5) / pixels(a) * static_cast<double>(last + 1) - 0.5;
+    const double inside = std::clamp(at, 0.0, static_cast<double>(last));
+    const auto lower = static_cast<std::int64_t>(inside);
+    return {lower, std::min(lower + 1, last),
+            static_cast<float>(inside - static_cast<double>(lower))};
+  }
+
+  /// Linear between voxels: scans of thick slices are shown larger than they are.
+  std::uint8_t grey_at(Shape3 at, const Plane& plane, int x, int y) const {
+    const auto across = between(plane.column, plane.flip_columns ? width(plane) - 1 - x : x);
+    const auto up = between(plane.row, height(plane) - 1 - y);
+    const auto row_value = [&](std::int64_t row) {
+      at[axis(plane.row)] = row;
+      at[axis(plane.column)] = across.lower;
+      const float first = scan_.at(at[0], at[1], at[2]);
+      at[axis(plane.column)] = across.upper;
+      return first + (scan_.at(at[0], at[1], at[2]) - first) * across.weight;
+    };
+    const float below = row_value(up.lower);
+    const float value = below + (row_value(up.upper) - below) * up.weight;
     const float share = std::clamp((value - window_.low) / (window_.high - window_.low), 0.F, 1.F);
-    const auto grey = static_cast<std::uint8_t>(std::lround(share * 255));
+    return static_cast<std::uint8_t>(std::lround(share * 255));
+  }
+
+  std::array<std::uint8_t, 3> colour_at(const Shape3& at, const Plane& plane,
+                                        const LabelMap& labels, std::uint8_t grey) const {
     const auto label = labels.at(at[0], at[1], at[2]);
     if (label == 0 || (options_.outline && !on_border(labels, at, plane))) {
       return {grey, grey, grey};

@@ -45,11 +45,21 @@ data::ConformTarget conform_target(const Preprocessing& preprocessing) {
           preprocessing.spacing};
 }
 
+data::PrepareOptions prepare_options(const MeshNetConfig& network, int threads) {
+  const auto& how = network.preprocessing;
+  return {conform_target(how),
+          data::parse_normalization(how.normalization),
+          how.low_quantile,
+          how.high_quantile,
+          static_cast<int>(network.classes),
+          threads};
+}
+
 PreparedScan prepare_scan(data::Scan scan, const Preprocessing& preprocessing, int threads) {
   PreparedScan prepared{std::move(scan), {}};
   prepared.input = data::conform(prepared.scan, conform_target(preprocessing), threads);
   data::normalize(prepared.input, data::parse_normalization(preprocessing.normalization),
-                  preprocessing.low_quantile, preprocessing.high_quantile);
+                  preprocessing.low_quantile, preprocessing.high_quantile, threads);
   return prepared;
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ubique/data/scans/components.h"
-#include "ubique/data/scans/conform.h"
+#include "ubique/data/scans/prepare.h"
 #include "ubique/models/meshnet/segmenter.h"
 #include "ubique/plan/plan.h"
 
@@ -43,6 +43,9 @@ struct Segmentation {
 };
 
 data::ConformTarget conform_target(const Preprocessing& preprocessing);
+
+/// The network's own preprocessing, for the data room.
+data::PrepareOptions prepare_options(const MeshNetConfig& network, int threads);
 
 /// Conforms and normalises as the network's own preprocessing says.
 PreparedScan prepare_scan(data::Scan scan, const Preprocessing& preprocessing, int threads);

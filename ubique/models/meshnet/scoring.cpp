@@ -9,31 +9,30 @@
 #include <iostream>
 #include <map>
 
+#include "ubique/base/log.h"
 #include "ubique/base/table.h"
-#include "ubique/data/scans/conform_labels.h"
+#include "ubique/data/scans/prepare.h"
 #include "ubique/engine/statistics.h"
 
 namespace ubique::meshnet {
 namespace {
 
-/// A scan made ready with its truth on the same grid.
-struct Exam {
-  PreparedScan prepared;
-  data::LabelMap truth;
-};
-
-Exam prepare_exam(const data::Subject& subject, const MeshNetConfig& network, int threads) {
-  const auto mask = data::read_scan(*subject.mask);
-  Exam exam{prepare_scan(data::read_scan(subject.image), network.preprocessing, threads), {}};
-  exam.truth = data::conform_labels(mask, exam.prepared.scan, conform_target(network.preprocessing),
-                                    network.classes, threads);
-  return exam;
-}
-
 double foreground_mm3(const data::LabelMap& labels, std::int64_t classes) {
   double sum = 0;
   for (const auto& volume : measure_volumes(labels, {}, classes)) sum += volume.mm3;
   return sum;
+}
+
+SubjectScore score_subject(ScanSegmenter& segmenter, const MeshNetConfig& network,
+                           const data::PreparedSample& sample,
+                           const data::ComponentPolicy& components) {
+  auto labels = segmenter.label(sample.image);
+  data::keep_components(labels, components);
+  SubjectScore score;
+  score.classes = compare_labels(labels.values, sample.mask->values, network.classes);
+  score.truth_mm3 = foreground_mm3(*sample.mask, network.classes);
+  score.predicted_mm3 = foreground_mm3(labels, network.classes);
+  return score;
 }
 
 std::vector<double> finite_values(std::span<const SubjectScore> scores, std::string_view name) {
@@ -90,39 +89,39 @@ double score_of(const SubjectScore& score, std::string_view name) {
   return score.mcc();
 }
 
-std::vector<SubjectScore> score_subjects(ScanSegmenter& segmenter, const MeshNetConfig& network,
-                                         std::span<const data::Subject> subjects,
-                                         std::span<const std::string> size_bins,
-                                         const ScoringOptions& options) {
+Scoring score_subjects(ScanSegmenter& segmenter, const MeshNetConfig& network,
+                       std::span<const data::Subject> subjects,
+                       std::span<const std::string> size_bins, const ScoringOptions& options) {
   Progress progress({.title = "evaluate",
                      .total = static_cast<std::int64_t>(subjects.size()),
                      .unit = "scans",
                      .style = options.progress},
                     std::cerr);
-  const auto prepare = [&](std::size_t i) -> std::future<Exam> {
+  const auto how = prepare_options(network, options.threads);
+  const auto prepare = [&](std::size_t i) -> std::future<data::PreparedSample> {
     if (i >= subjects.size()) return {};
-    return std::async(std::launch::async, [&network, subject = subjects[i], &options] {
-      return prepare_exam(subject, network, options.threads);
-    });
+    return std::async(std::launch::async,
+                      [subject = subjects[i], how] { return data::prepare_sample(subject, how); });
   };
-  std::vector<SubjectScore> scores;
+  Scoring scoring;
   auto next = prepare(0);
   for (std::size_t i = 0; i < subjects.size() && !(options.stop && options.stop()); ++i) {
     auto current = std::move(next);
     next = prepare(i + 1);
-    const auto exam = current.get();
-    auto labels = segmenter.label(exam.prepared.input);
-    data::keep_components(labels, options.components);
-    auto& score = scores.emplace_back();
-    score.id = subjects[i].id;
-    if (i < size_bins.size()) score.size_bin = size_bins[i];
-    score.classes = compare_labels(labels.values, exam.truth.values, network.classes);
-    score.truth_mm3 = foreground_mm3(exam.truth, network.classes);
-    score.predicted_mm3 = foreground_mm3(labels, network.classes);
-    progress.advance(1, fmt::format("{} dice {:.3f}", score.id, score.lesion_dice()));
+    try {
+      auto score = score_subject(segmenter, network, current.get(), options.components);
+      score.id = subjects[i].id;
+      if (i < size_bins.size()) score.size_bin = size_bins[i];
+      progress.advance(1, fmt::format("{} dice {:.3f}", score.id, score.lesion_dice()));
+      scoring.scores.push_back(std::move(score));
+    } catch (const data::UnusableScan& error) {
+      log::error("{}", error.what());
+      progress.advance(1, subjects[i].id + " failed");
+      scoring.failed.push_back({subjects[i].id, error.what()});
+    }
   }
   if (next.valid()) next.wait();
-  return scores;
+  return scoring;
 }
 
 engine::Scores mean_scores(std::span<const SubjectScore> scores) {

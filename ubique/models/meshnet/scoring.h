@@ -27,12 +27,21 @@ struct ScoringOptions {
   std::function<bool()> stop;
 };
 
+/// A subject whose files could not be used, and why.
+struct UnscoredSubject {
+  std::string id, error;
+};
+
+struct Scoring {
+  std::vector<SubjectScore> scores;
+  std::vector<UnscoredSubject> failed;
+};
+
 /// Segments each subject's scan, conformed as the network wants it and never from the cache, and
-/// compares with its mask on that grid. Input errors name the subject.
-std::vector<SubjectScore> score_subjects(ScanSegmenter& segmenter, const MeshNetConfig& network,
-                                         std::span<const data::Subject> subjects,
-                                         std::span<const std::string> size_bins,
-                                         const ScoringOptions& options);
+/// compares with its mask on that grid. A subject that cannot be read does not stop the others.
+Scoring score_subjects(ScanSegmenter& segmenter, const MeshNetConfig& network,
+                       std::span<const data::Subject> subjects,
+                       std::span<const std::string> size_bins, const ScoringOptions& options);
 
 /// Means; an infinite AVD (nothing to find) is left out of its mean.
 engine::Scores mean_scores(std::span<const SubjectScore> scores);

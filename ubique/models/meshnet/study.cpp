@@ -67,7 +67,7 @@ void check_fold(const char* key, std::int64_t fold, std::size_t folds) {
 
 std::vector<engine::Option> data_options() {
   return {
-      {"-d,--data-dir", "data", "PATH", "dataset_info.json, a BIDS folder, or images/ + masks/"},
+      {"-d,--data-dir", "data", "PATH", "dataset_info.json, images/ + masks/, BIDS or .npz folder"},
       {"--suffix", "suffix", "NAME", "BIDS scans to take: T2w, T1w, FLAIR"},
   };
 }
@@ -81,6 +81,14 @@ std::vector<engine::Option> fold_options() {
       {"--splits", "splits", "FILE", "folds to take over, as arc-meshchop saves them"},
       {"--size-bins", "size_bins", "NAME", "strata by lesion size: paper or quartiles"},
       {"--paper-parity", "paper_parity", "", "insist on the paper's 223 scans"},
+  };
+}
+
+std::vector<engine::Option> intensity_options() {
+  return {
+      {"--normalization", "normalization", "NAME", "min_max, quantile, z_score or none"},
+      {"--low-quantile", "low_quantile", "SHARE", "of quantile: what becomes 0 (0.05)"},
+      {"--high-quantile", "high_quantile", "SHARE", "of quantile: what becomes 1 (0.95)"},
   };
 }
 

@@ -78,7 +78,6 @@ std::vector<engine::Option> meshnet_train_options() {
        "scipy_zoom, nibabel_conform, brainchop or none"},
       {"--shape", "shape", "LIST", "voxels of the cube: 256,256,256"},
       {"--spacing", "spacing", "MM", "millimetres per voxel of the cube (1)"},
-      {"--normalization", "normalization", "NAME", "min_max, quantile, z_score or none"},
       {"--bg-weight", "bg_weight", "X", "weight of the background in the loss (0.5)"},
       {"--label-smoothing", "label_smoothing", "X", "share given to the other classes (0.01)"},
       {"--all-train", "all_train", "", "no validation: learn from everything but the test fold"},
@@ -87,6 +86,7 @@ std::vector<engine::Option> meshnet_train_options() {
       {"--workers", "prefetch_threads", "N", "the same as --prefetch-threads"},
   };
   options.insert(options.end(), own.begin(), own.end());
+  for (auto& option : intensity_options()) options.push_back(std::move(option));
   return options;
 }
 
@@ -106,6 +106,9 @@ std::unique_ptr<MeshNetTask> make_task(const engine::Request& request) {
   const auto study = open_study(settings);
   auto fold = inner_fold(study, settings);
   if (all_train) fold = {study.splits.train_of(static_cast<std::size_t>(settings.outer_fold)), {}};
+  auto used = fold.train;
+  used.insert(used.end(), fold.val.begin(), fold.val.end());
+  data::check_subjects(pick(study.cohort, used), cache->options().target);
   parts.training =
       std::make_unique<ScanDataset>(pick(study.cohort, fold.train), cache, parts.model->loss());
   if (!fold.val.empty()) {
