@@ -119,10 +119,12 @@ TEST_CASE("device under test: other norms and activations train as on the CPU") 
 TEST_CASE("device under test: a step in half precision is near the one in f32") {
   if (!device_under_test()) return;
   const auto expected = step_on(c10::kCPU, device_config(), {});
-  const auto ours =
-      step_on(device_under_test()->torch_device, device_config(), {8, 0, false}, at::kHalf);
-  CHECK(distance(ours.loss, expected.loss) < 0.02);
-  check_same_step(ours, expected, 0.2);
+  for (const bool channels_last : {false, true}) {
+    const auto ours = step_on(device_under_test()->torch_device, device_config(),
+                              {8, 0, channels_last}, at::kHalf);
+    CHECK(distance(ours.loss, expected.loss) < 0.02);
+    check_same_step(ours, expected, 0.2);
+  }
 }
 
 TEST_CASE("device under test: labels of every mode are the CPU's but for ties") {
