@@ -6,6 +6,7 @@
 #include <set>
 
 #include "ubique/base/error.h"
+#include "ubique/io/plain_name.h"
 #include "ubique/io/printable.h"
 
 namespace ubique::io {
@@ -15,11 +16,7 @@ constexpr int kMaxIndexDepth = 64;
 
 void check_shard_name(const std::string& shard, const std::string& tensor,
                       const std::string& where) {
-  const bool plain = !shard.empty() && shard != "." && shard != ".." &&
-                     std::none_of(shard.begin(), shard.end(), [](char c) {
-                       return c == '/' || c == '\\' || static_cast<unsigned char>(c) < 0x20U;
-                     });
-  check(plain, ErrorKind::Input,
+  check(is_plain_name(shard), ErrorKind::Input,
         "[io.safetensors] {}: tensor '{}' lies in a file that is not plainly named; got '{}', "
         "expected a file name without folders, such as model-00001-of-00002.safetensors.",
         where, printable(tensor), printable(shard));

@@ -10,6 +10,7 @@
 
 #include "ubique/base/error.h"
 #include "ubique/io/byte_order.h"
+#include "ubique/io/plain_name.h"
 #include "ubique/io/printable.h"
 #include "ubique/io/tensor_stats.h"
 #include "ubique/io/tfjs_json.h"
@@ -116,11 +117,7 @@ HostTensor read_weight(const Json& json, const std::string& file,
 }
 
 void check_weight_file(const std::string& path, const std::string& file) {
-  const bool plain = !path.empty() && path != "." && path != ".." &&
-                     std::none_of(path.begin(), path.end(), [](char c) {
-                       return c == '/' || c == '\\' || static_cast<unsigned char>(c) < 0x20U;
-                     });
-  check(plain, ErrorKind::Input,
+  check(is_plain_name(path), ErrorKind::Input,
         "[io.tfjs] {}: a weight file is not plainly named; got '{}', expected a file name without "
         "folders, such as model.bin.",
         file, printable(path));

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A model's graph as an ONNX model: which of ONNX's operators compute each step.
+#pragma once
+
+#include "ubique/engine/graph.h"
+#include "ubique/io/onnx.h"
+
+namespace ubique::exporting {
+
+struct OnnxOptions {
+  /// Of weights and arithmetic: F32 or F16; I8 keeps convolutions' weights in 8 bits with a scale
+  /// per output channel, and computes in f32.
+  DType dtype = DType::F32;
+  bool half_io = false;  ///< with F16: input and output are f16 too
+};
+
+/// Opset 17. Input and output are called "input" and "output".
+io::OnnxModel to_onnx(const engine::Graph& graph, const OnnxOptions& options = {});
+
+}  // namespace ubique::exporting

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weights in fewer bits.
+#pragma once
+
+#include "ubique/io/host_tensor.h"
+
+namespace ubique::exporting {
+
+/// f32 to f16, to nearest. Input error for a weight that f16 cannot hold.
+io::HostTensor to_half(const io::HostTensor& tensor);
+
+struct QuantisedTensor {
+  io::HostTensor values;  ///< i8, from -127 to 127
+  io::HostTensor scales;  ///< f32, one per row: value · scale is the weight
+};
+/// Each row (output channel) with a scale of its own.
+QuantisedTensor quantise_rows(const io::HostTensor& tensor);
+
+}  // namespace ubique::exporting
