@@ -9,7 +9,6 @@
 #include "ubique/export/onnx.h"
 #include "ubique/io/npz.h"
 #include "ubique/models/meshnet/graph.h"
-#include "ubique/models/meshnet/import_layers.h"
 #include "ubique/models/meshnet/model.h"
 
 namespace {
@@ -56,19 +55,6 @@ std::vector<ExportCase> cases() {
   };
 }
 
-at::Tensor expected_of(meshnet::MeshNetModel& model, at::Tensor image,
-                       const meshnet::GraphOptions& options) {
-  const at::NoGradGuard no_gradients;
-  if (options.min_max) {
-    const auto low = image.amin({1, 2, 3, 4}, true), high = image.amax({1, 2, 3, 4}, true);
-    image = (image - low) / (high - low);
-  }
-  auto y = model.meshnet().forward(image);
-  if (options.head == meshnet::GraphHead::Probabilities) y = at::softmax(y, 1);
-  if (options.head == meshnet::GraphHead::Labels) y = y.argmax(1);
-  return y;
-}
-
 void write_case(const fs::path& folder, const ExportCase& wanted) {
   meshnet::MeshNetModel model(wanted.config);
   model.initialize(Random(3));
@@ -77,14 +63,11 @@ void write_case(const fs::path& folder, const ExportCase& wanted) {
     if (buffer.key().ends_with("running_mean")) buffer.value().normal_(0, 0.3);
     if (buffer.key().ends_with("running_var")) buffer.value().uniform_(0.5, 2);
   }
-  model.network().eval();
-  const auto image = at::rand({2, 1, 12, 10, 14}) * (wanted.graph.min_max ? 3000 : 1);
-  const auto onnx = exporting::to_onnx(meshnet::graph_of(model.file(), wanted.graph), wanted.onnx);
-  io::write_onnx(folder / (wanted.name + ".onnx"), onnx,
+  const auto exported = meshnet::graph_export(model, wanted.graph);
+  io::write_onnx(folder / (wanted.name + ".onnx"), exporting::to_onnx(exported.graph, wanted.onnx),
                  {.most_bytes = wanted.outside ? 0 : 1LL << 31});
-  io::write_npy(folder / (wanted.name + "_input.npy"), meshnet::host_tensor_of("input", image));
-  io::write_npy(folder / (wanted.name + "_output.npy"),
-                meshnet::host_tensor_of("output", expected_of(model, image, wanted.graph)));
+  io::write_npy(folder / (wanted.name + "_input.npy"), exported.input);
+  io::write_npy(folder / (wanted.name + "_output.npy"), exported.output);
 }
 
 }  // namespace

@@ -8,7 +8,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "tests/base/scratch.h"
 #include "tests/models/meshnet/network_samples.h"
+#include "ubique/export/onnx_check.h"
+#include "ubique/export/onnx_run.h"
 #include "ubique/export/quantise.h"
 #include "ubique/models/meshnet/graph.h"
 
@@ -95,6 +98,38 @@ TEST_CASE("onnx export: f16 begins after intensities are in range") {
   CHECK(half.inputs[0].dtype == DType::F16);
   CHECK(half.outputs[0].dtype == DType::F16);
   CHECK(ops_of(half).front() == "Conv");
+}
+
+TEST_CASE("onnx export: a file is kept only if it computes what the model does") {
+  const test::ScratchFolder folder;
+  meshnet::MeshNetModel model(sample_file());
+  auto exported = meshnet::graph_export(model, {});
+  const auto checked = exporting::export_onnx(exported, {}, folder / "net.onnx");
+  CHECK(checked.difference < 1e-5);
+  CHECK(checked.bytes ==
+        static_cast<std::int64_t>(std::filesystem::file_size(folder / "net.onnx")));
+  CHECK(test::contains(
+      test::refusal_of(ErrorKind::Usage,
+                       [&] { exporting::export_onnx(exported, {}, folder / "net.onnx"); }),
+      "exists already"));
+
+  auto& conv = std::get<engine::GraphConv>(exported.graph.steps[2].op);
+  conv.dilation += 1;
+  CHECK(test::contains(
+      test::refusal_of(ErrorKind::Parity,
+                       [&] { exporting::export_onnx(exported, {}, folder / "bad.onnx"); }),
+      "Nothing was kept"));
+  CHECK_FALSE(std::filesystem::exists(folder / "bad.onnx"));
+}
+
+TEST_CASE("onnx export: an operator that is not known is named") {
+  io::OnnxModel model = to_onnx(meshnet::graph_of(sample_file()));
+  model.nodes[1].op = "Mish";
+  CHECK(test::contains(test::refusal_of(ErrorKind::Input,
+                                        [&] {
+                                          exporting::run_onnx(model, at::zeros({1, 1, 4, 4, 4}));
+                                        }),
+                       "Mish"));
 }
 
 TEST_CASE("quantise: 8 bits with a scale per row are within half a step") {

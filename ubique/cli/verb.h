@@ -51,6 +51,7 @@ Verb evaluate_verb();
 Verb experiment_verb();
 Verb validate_verb();
 Verb run_verb();
+Verb export_verb();
 Verb convert_verb();
 Verb inspect_verb();
 Verb demo_verb();

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "ubique/base/error.h"
 #include "ubique/base/progress.h"
 #include "ubique/engine/checkpoint.h"
+#include "ubique/engine/graph.h"
 #include "ubique/engine/model.h"
 #include "ubique/engine/task.h"
 #include "ubique/engine/trainer.h"
@@ -83,6 +85,11 @@ class Family {
   /// Writes, reads back and compares; Parity error, and nothing left behind, if they differ.
   virtual void export_model(Model& model, const std::string& format,
                             const std::filesystem::path& path) const = 0;
+  /// The model as operators, for formats that are graphs; nothing if the family has none yet.
+  virtual std::optional<GraphExport> graph(Model& /*model*/, const Config& /*config*/) const {
+    return std::nullopt;
+  }
+  virtual std::vector<Option> graph_options() const { return {}; }
 };
 
 void register_family(std::unique_ptr<Family> family);

@@ -62,4 +62,10 @@ struct Graph {
   std::map<std::string, std::string> notes;
 };
 
+/// A graph with what the model itself makes of an input, so that what is exported can be checked.
+struct GraphExport {
+  Graph graph;
+  io::HostTensor input, output;
+};
+
 }  // namespace ubique::engine

@@ -71,4 +71,11 @@ std::span<std::byte> writable_bytes_of(at::Tensor& host) {
   return {static_cast<std::byte*>(host.mutable_data_ptr()), size_in_bytes(host)};
 }
 
+at::Tensor torch_tensor(const io::HostTensor& tensor) {
+  auto value = at::empty(tensor.shape, scalar_type_of(tensor.dtype));
+  const auto bytes = writable_bytes_of(value);
+  std::copy(tensor.bytes.begin(), tensor.bytes.end(), bytes.begin());
+  return value;
+}
+
 }  // namespace ubique::engine

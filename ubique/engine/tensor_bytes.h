@@ -8,6 +8,7 @@
 #include <span>
 
 #include "ubique/base/dtype.h"
+#include "ubique/io/host_tensor.h"
 
 namespace ubique::engine {
 
@@ -22,5 +23,7 @@ at::Tensor to_host(const at::Tensor& tensor);
 /// The memory of a tensor that to_host gave or that is fresh; gone with it.
 std::span<const std::byte> bytes_of(const at::Tensor& host);
 std::span<std::byte> writable_bytes_of(at::Tensor& host);
+
+at::Tensor torch_tensor(const io::HostTensor& tensor);  ///< a copy, on the host
 
 }  // namespace ubique::engine

@@ -4,6 +4,7 @@
 
 #include "ubique/models/meshnet/commands.h"
 #include "ubique/models/meshnet/export_check.h"
+#include "ubique/models/meshnet/graph.h"
 #include "ubique/models/meshnet/task.h"
 
 namespace ubique::meshnet {
@@ -57,6 +58,11 @@ class MeshNetFamily final : public engine::Family {
                     const std::filesystem::path& path) const override {
     export_checked(dynamic_cast<MeshNetModel&>(model).file(), format, path);
   }
+  std::optional<engine::GraphExport> graph(engine::Model& model,
+                                           const Config& config) const override {
+    return graph_export(dynamic_cast<MeshNetModel&>(model), read_graph_options(config));
+  }
+  std::vector<engine::Option> graph_options() const override { return meshnet::graph_options(); }
 };
 
 }  // namespace

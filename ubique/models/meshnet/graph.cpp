@@ -4,7 +4,10 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <array>
+
 #include "ubique/base/error.h"
+#include "ubique/base/text.h"
 #include "ubique/models/meshnet/export_names.h"
 #include "ubique/models/meshnet/import_layers.h"
 
@@ -52,6 +55,35 @@ class ChainBuilder {
   std::string last_;
 };
 
+constexpr std::array<std::pair<GraphHead, std::string_view>, 3> kHeads{{
+    {GraphHead::Logits, "logits"},
+    {GraphHead::Probabilities, "probabilities"},
+    {GraphHead::Labels, "labels"},
+}};
+
+GraphHead parse_head(const std::string& text) {
+  std::vector<std::string> known;
+  for (const auto& [head, name] : kHeads) {
+    if (name == text) return head;
+    known.emplace_back(name);
+  }
+  fail(ErrorKind::Usage, "[meshnet.graph] unknown output; got '{}', expected {}.{}", text,
+       join(known, ", "), hint(text, known));
+}
+
+/// What the network says, and then as the graph's first and last steps have it.
+at::Tensor answer(MeshNetModel& model, at::Tensor image, const GraphOptions& options) {
+  const at::NoGradGuard no_gradients;
+  if (options.min_max) {
+    const auto low = image.amin({1, 2, 3, 4}, true), high = image.amax({1, 2, 3, 4}, true);
+    image = (image - low) / (high - low);
+  }
+  model.network().eval();
+  const auto logits = model.meshnet().forward(image);
+  if (options.head == GraphHead::Probabilities) return at::softmax(logits, 1);
+  return options.head == GraphHead::Labels ? logits.argmax(1) : logits;
+}
+
 void add_head(ChainBuilder& chain, GraphHead head) {
   if (head == GraphHead::Probabilities) chain.add("probabilities", engine::GraphSoftmax{});
   if (head == GraphHead::Labels) chain.add("labels", engine::GraphArgmax{});
@@ -78,6 +110,29 @@ engine::Graph graph_of(const MeshNetFile& given, const GraphOptions& options) {
   chain.add_conv("classifier", fmt::format("network.{}", config.layers()), 1, true);
   add_head(chain, options.head);
   return graph;
+}
+
+std::vector<engine::Option> graph_options() {
+  return {
+      {"--fold,!--no-fold", "fold", "", "batch norms into the convolutions (on)"},
+      {"--head", "head", "NAME", "what comes out: logits, probabilities or labels"},
+      {"--min-max", "min_max", "", "intensities to 0..1 inside the graph"},
+  };
+}
+
+GraphOptions read_graph_options(const Config& config) {
+  return {config.get("fold", true), parse_head(config.get<std::string>("head", "logits")),
+          config.get("min_max", false)};
+}
+
+engine::GraphExport graph_export(MeshNetModel& model, const GraphOptions& options) {
+  // Odd extents, larger than the widest kernel's reach on one axis: edges and middle both count.
+  auto image = at::empty({1, model.settings().in_channels, 17, 18, 37}, at::kFloat);
+  Random(11).fill_uniform(
+      {image.mutable_data_ptr<float>(), static_cast<std::size_t>(image.numel())});
+  if (options.min_max) image = image * 1000;
+  return {graph_of(model.file(), options), host_tensor_of("input", image),
+          host_tensor_of("output", answer(model, image, options))};
 }
 
 }  // namespace ubique::meshnet

@@ -2,8 +2,8 @@
 // A MeshNet as operators, for export.
 #pragma once
 
-#include "ubique/engine/graph.h"
-#include "ubique/models/meshnet/weights.h"
+#include "ubique/engine/family.h"
+#include "ubique/models/meshnet/model.h"
 
 namespace ubique::meshnet {
 
@@ -15,7 +15,14 @@ struct GraphOptions {
   bool min_max = false;  ///< intensities to 0..1 as the first step
 };
 
+std::vector<engine::Option> graph_options();
+/// Keys fold, head, min_max. Usage error, did you mean.
+GraphOptions read_graph_options(const Config& config);
+
 /// Batch and extents are open: a network of convolutions takes any.
 engine::Graph graph_of(const MeshNetFile& file, const GraphOptions& options = {});
+
+/// With what the network makes of a small volume of noise.
+engine::GraphExport graph_export(MeshNetModel& model, const GraphOptions& options);
 
 }  // namespace ubique::meshnet

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/export/onnx_run.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <functional>
+#include <map>
+
+#include "ubique/base/error.h"
+#include "ubique/engine/tensor_bytes.h"
+
+namespace ubique::exporting {
+namespace {
+
+using io::OnnxNode;
+using Integers = std::vector<std::int64_t>;
+
+template <typename T>
+T attribute(const OnnxNode& node, const std::string& name) {
+  const auto found = node.attributes.find(name);
+  const auto* value = found == node.attributes.end() ? nullptr : std::get_if<T>(&found->second);
+  check(value != nullptr, ErrorKind::Input, "[export.onnx] {} '{}' has no fitting '{}'.", node.op,
+        node.name, name);
+  return *value;
+}
+
+at::Tensor convolve_node(const OnnxNode& node, const std::vector<at::Tensor>& x) {
+  const auto pads = attribute<Integers>(node, "pads");
+  const auto dims = pads.size() / 2;
+  const Integers before(pads.begin(), pads.begin() + static_cast<std::ptrdiff_t>(dims));
+  const Integers after(pads.begin() + static_cast<std::ptrdiff_t>(dims), pads.end());
+  check(before == after, ErrorKind::Input, "[export.onnx] '{}' pads its sides differently.",
+        node.name);
+  const auto bias = x.size() > 2 ? std::optional(x[2]) : std::nullopt;
+  return at::convolution(x[0], x[1], bias, attribute<Integers>(node, "strides"), before,
+                         attribute<Integers>(node, "dilations"), false, Integers(dims, 0), 1);
+}
+
+at::Tensor dequantise_node(const OnnxNode& node, const std::vector<at::Tensor>& x) {
+  Integers shape(static_cast<std::size_t>(x[0].dim()), 1);
+  shape.at(static_cast<std::size_t>(attribute<std::int64_t>(node, "axis"))) = -1;
+  return (x[0].to(at::kFloat) - x[2].view(shape).to(at::kFloat)) * x[1].view(shape);
+}
+
+/// Half precision is rounded to and computed in f32: what differs then is the weights' doing.
+at::Tensor cast_node(const OnnxNode& node, const std::vector<at::Tensor>& x) {
+  const auto to = attribute<std::int64_t>(node, "to");
+  check(to == 1 || to == 10, ErrorKind::Input, "[export.onnx] a cast to type {} is unknown.", to);
+  return to == 1 ? x[0].to(at::kFloat) : x[0].to(at::kHalf).to(at::kFloat);
+}
+
+at::Tensor constant_of(const io::HostTensor& tensor) {
+  const auto value = engine::torch_tensor(tensor);
+  return tensor.dtype == DType::F16 ? value.to(at::kFloat) : value;
+}
+
+using Inputs = std::vector<at::Tensor>;
+using Compute = std::function<at::Tensor(const OnnxNode&, const Inputs&)>;
+
+const std::map<std::string, Compute>& operators() {
+  static const std::map<std::string, Compute> kOperators = {
+      {"Conv", convolve_node},
+      {"DequantizeLinear", dequantise_node},
+      {"BatchNormalization",
+       [](const OnnxNode& node, const Inputs& x) {
+         return at::batch_norm(x[0], x[1], x[2], x[3], x[4], false, 0,
+                               attribute<float>(node, "epsilon"), false);
+       }},
+      {"InstanceNormalization",
+       [](const OnnxNode& node, const Inputs& x) {
+         return at::instance_norm(x[0], x[1], x[2], {}, {}, true, 0,
+                                  attribute<float>(node, "epsilon"), false);
+       }},
+      {"Identity", [](const OnnxNode&, const Inputs& x) { return x[0]; }},
+      {"Relu", [](const OnnxNode&, const Inputs& x) { return at::relu(x[0]); }},
+      {"Elu", [](const OnnxNode& node,
+                 const Inputs& x) { return at::elu(x[0], attribute<float>(node, "alpha")); }},
+      {"Erf", [](const OnnxNode&, const Inputs& x) { return at::erf(x[0]); }},
+      {"Tanh", [](const OnnxNode&, const Inputs& x) { return at::tanh(x[0]); }},
+      {"Add", [](const OnnxNode&, const Inputs& x) { return x[0] + x[1]; }},
+      {"Sub", [](const OnnxNode&, const Inputs& x) { return x[0] - x[1]; }},
+      {"Mul", [](const OnnxNode&, const Inputs& x) { return x[0] * x[1]; }},
+      {"Div", [](const OnnxNode&, const Inputs& x) { return x[0] / x[1]; }},
+      {"Equal", [](const OnnxNode&, const Inputs& x) { return x[0].eq(x[1]); }},
+      {"Where", [](const OnnxNode&, const Inputs& x) { return at::where(x[0], x[1], x[2]); }},
+      {"ReduceMin",
+       [](const OnnxNode& node, const Inputs& x) {
+         return x[0].amin(attribute<Integers>(node, "axes"), true);
+       }},
+      {"ReduceMax",
+       [](const OnnxNode& node, const Inputs& x) {
+         return x[0].amax(attribute<Integers>(node, "axes"), true);
+       }},
+      {"Softmax",
+       [](const OnnxNode& node, const Inputs& x) {
+         return at::softmax(x[0], attribute<std::int64_t>(node, "axis"));
+       }},
+      {"ArgMax",
+       [](const OnnxNode& node, const Inputs& x) {
+         return x[0].argmax(attribute<std::int64_t>(node, "axis"));
+       }},
+      {"Cast", cast_node},
+  };
+  return kOperators;
+}
+
+}  // namespace
+
+at::Tensor run_onnx(const io::OnnxModel& model, const at::Tensor& input) {
+  const at::NoGradGuard no_gradients;
+  check(model.inputs.size() == 1 && model.outputs.size() == 1, ErrorKind::Input,
+        "[export.onnx] expected one input and one output; got {} and {}.", model.inputs.size(),
+        model.outputs.size());
+  std::map<std::string, at::Tensor> values = {{model.inputs[0].name, input}};
+  for (const auto& tensor : model.constants) values[tensor.name] = constant_of(tensor);
+  for (const auto& node : model.nodes) {
+    const auto compute = operators().find(node.op);
+    check(compute != operators().end(), ErrorKind::Input,
+          "[export.onnx] the operator {} is not known here.", node.op);
+    Inputs inputs;
+    for (const auto& name : node.inputs) {
+      const auto found = values.find(name);
+      check(found != values.end(), ErrorKind::Input,
+            "[export.onnx] {} '{}' takes '{}', which nothing has made yet.", node.op, node.name,
+            name);
+      inputs.push_back(found->second);
+    }
+    values[node.outputs.at(0)] = compute->second(node, inputs);
+  }
+  return values.at(model.outputs[0].name);
+}
+
+}  // namespace ubique::exporting

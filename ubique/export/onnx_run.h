@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes an ONNX model with LibTorch on the CPU, operator by operator: slow, and there to check
+// what was written. Knows the operators that onnx.cpp uses.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "ubique/io/onnx.h"
+
+namespace ubique::exporting {
+
+/// The output for this input. Input error for an operator that it does not know.
+at::Tensor run_onnx(const io::OnnxModel& model, const at::Tensor& input);
+
+}  // namespace ubique::exporting
