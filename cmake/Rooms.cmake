@@ -80,6 +80,23 @@ function(ubique_set_rpath target)
     INSTALL_RPATH "${origin};${origin}/../lib;${origin}/torch;${origin}/../lib/torch;${UBIQUE_TORCH_LIB}")
 endfunction()
 
+# ubique_add_program(NAME [TORCH] SOURCES...): a small program on the library, for benches and for tests
+# that compare with others. With TORCH it is left out where LibTorch is.
+function(ubique_add_program name)
+  cmake_parse_arguments(PROGRAM "TORCH" "" "" ${ARGN})
+  if(PROGRAM_TORCH AND NOT UBIQUE_TORCH)
+    return()
+  endif()
+  add_executable(${name} ${PROGRAM_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE ubique ${UBIQUE_ROOM_LIBRARIES})
+  if(PROGRAM_TORCH)
+    ubique_use_torch(${name})
+  endif()
+  if(UBIQUE_TORCH)
+    ubique_set_rpath(${name})
+  endif()
+endfunction()
+
 # Rooms and backends: every folder under ubique/ (two levels) that has a CMakeLists.txt, except cli.
 function(ubique_add_rooms)
   file(GLOB lists CONFIGURE_DEPENDS ubique/*/CMakeLists.txt ubique/*/*/CMakeLists.txt)

@@ -27,7 +27,8 @@ class OnnxParser {
       if (field.number == onnx::model::kIrVersion) model.ir_version = integer(field);
       if (field.number == onnx::model::kProducer) model.producer = field.text();
       if (field.number == onnx::model::kProducerVersion) model.producer_version = field.text();
-      if (field.number == onnx::model::kMetadata) model.metadata.insert(entry(field.bytes));
+      if (field.number == onnx::model::kMetadata)
+        model.metadata.insert(parse_onnx_entry(field.bytes, file_));
       if (field.number == onnx::model::kOpset) add_opset(field.bytes, model);
       if (field.number == onnx::model::kGraph) {
         has_graph = true;
@@ -49,15 +50,6 @@ class OnnxParser {
 
   static std::int64_t integer(const ProtoField& field) {
     return static_cast<std::int64_t>(field.value);
-  }
-
-  std::pair<std::string, std::string> entry(std::span<const std::byte> bytes) const {
-    std::pair<std::string, std::string> result;
-    each(bytes, [&](const ProtoField& field) {
-      if (field.number == onnx::entry::kKey) result.first = field.text();
-      if (field.number == onnx::entry::kValue) result.second = field.text();
-    });
-    return result;
   }
 
   void add_opset(std::span<const std::byte> bytes, OnnxModel& model) const {

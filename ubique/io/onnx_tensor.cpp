@@ -55,17 +55,6 @@ void add_extents(const ProtoField& field, const std::string& file, Shape& shape)
   }
 }
 
-std::pair<std::string, std::string> parse_entry(std::span<const std::byte> bytes,
-                                                const std::string& file) {
-  std::pair<std::string, std::string> entry;
-  ProtoReader reader(bytes, file);
-  while (const auto field = reader.next()) {
-    if (field->number == onnx::entry::kKey) entry.first = field->text();
-    if (field->number == onnx::entry::kValue) entry.second = field->text();
-  }
-  return entry;
-}
-
 /// Lists may come before the dtype that says how wide their numbers are: they are kept for later.
 TensorParts read_parts(std::span<const std::byte> bytes, const std::string& file) {
   TensorParts parts;
@@ -93,7 +82,7 @@ TensorParts read_parts(std::span<const std::byte> bytes, const std::string& file
         lists.push_back(*field);
         break;
       case form::kExternal:
-        parts.place.insert(parse_entry(field->bytes, file));
+        parts.place.insert(parse_onnx_entry(field->bytes, file));
         break;
       case form::kLocation:
         parts.outside = field->value == form::kInAnotherFile;
@@ -134,6 +123,17 @@ std::vector<std::byte> outside_bytes(const TensorParts& parts, std::int64_t expe
 }
 
 }  // namespace
+
+std::pair<std::string, std::string> parse_onnx_entry(std::span<const std::byte> bytes,
+                                                     const std::string& file) {
+  std::pair<std::string, std::string> entry;
+  ProtoReader reader(bytes, file);
+  while (const auto field = reader.next()) {
+    if (field->number == onnx::entry::kKey) entry.first = field->text();
+    if (field->number == onnx::entry::kValue) entry.second = field->text();
+  }
+  return entry;
+}
 
 DType onnx_dtype(std::uint64_t number, const std::string& where) {
   for (const auto& [dtype, known] : onnx::kTypes) {

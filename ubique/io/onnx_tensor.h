@@ -13,6 +13,9 @@ namespace ubique::io {
 using OnnxFiles = std::function<std::vector<std::byte>(const std::string& file, std::int64_t offset,
                                                        std::int64_t length)>;
 
+/// A key and its value, of metadata and of weights in other files.
+std::pair<std::string, std::string> parse_onnx_entry(std::span<const std::byte> bytes,
+                                                     const std::string& file);
 DType onnx_dtype(std::uint64_t number, const std::string& where);  ///< Input error if unknown
 HostTensor parse_onnx_tensor(std::span<const std::byte> bytes, const std::string& file,
                              const OnnxFiles& files);

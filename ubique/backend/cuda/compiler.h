@@ -21,7 +21,7 @@ std::string compiler_version();
 Compiled compile(const std::string& source, const std::vector<std::string>& defines,
                  int capability);
 
-/// The text that is compiled: what the file includes first, then the file.
+/// The text that is compiled: what the files share (sources/*.cuh), then the file.
 std::string source_text(const std::string& source);
 std::vector<std::string> source_names();  ///< of all kernels
 

@@ -104,7 +104,7 @@ const CardLimits& card_limits(c10::Device device) {
   return entry->second;
 }
 
-bool can_run_kernels(c10::Device) {
+bool can_run_kernels() {
   if (!driver().loaded()) return false;
   if (has_compiler()) return true;
   log::warn_once("cuda.kernels",

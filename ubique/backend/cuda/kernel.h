@@ -42,8 +42,8 @@ struct CardLimits {
 };
 const CardLimits& card_limits(c10::Device device);
 
-/// Can kernels be compiled and loaded for this card? Warns once if not, saying why.
-bool can_run_kernels(c10::Device device);
+/// Can kernels be compiled and loaded here? Warns once if not, saying why.
+bool can_run_kernels();
 
 /// The kernel `function` of a file of sources/, for the card's architecture.
 const Kernel& kernel(c10::Device device, const std::string& source, const std::string& function,

@@ -31,7 +31,7 @@ bool does_norm_act(const at::Tensor& x) {
   const bool known = dtype == at::kHalf || dtype == at::kBFloat16 || dtype == at::kFloat;
   return known && x.dim() == 5 && x.numel() > 0 &&
          x.is_contiguous(at::MemoryFormat::ChannelsLast3d) && x.size(1) % lanes_of(dtype) == 0 &&
-         x.size(1) <= kMostChannels && cuda::can_run_kernels(x.device());
+         x.size(1) <= kMostChannels && cuda::can_run_kernels();
 }
 
 /// One call's tensors, as the kernels take them.

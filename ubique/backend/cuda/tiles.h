@@ -18,7 +18,7 @@ inline bool suits_tiles(const at::Tensor& x) {
   const bool half = x.scalar_type() == at::kHalf || x.scalar_type() == at::kBFloat16;
   return half && x.dim() == 5 && x.numel() > 0 && x.size(1) % 8 == 0 &&
          x.size(1) <= kMostTileChannels && x.is_contiguous(at::MemoryFormat::ChannelsLast3d) &&
-         can_run_kernels(x.device()) && card_limits(x.device()).capability >= kFirstWithTiles;
+         can_run_kernels() && card_limits(x.device()).capability >= kFirstWithTiles;
 }
 
 inline std::string scalar_define(const at::Tensor& x) {

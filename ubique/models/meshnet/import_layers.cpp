@@ -139,9 +139,7 @@ void check_alike(const ImportedLayers& layers, const std::string& file) {
 }  // namespace
 
 at::Tensor tensor_of(const io::HostTensor& tensor) {
-  auto copy = at::empty(tensor.shape, engine::scalar_type_of(tensor.dtype));
-  const auto bytes = engine::writable_bytes_of(copy);
-  std::memcpy(bytes.data(), tensor.bytes.data(), bytes.size());
+  auto copy = engine::torch_tensor(tensor);
   return copy.is_floating_point() ? copy.to(at::kFloat) : copy;
 }
 

@@ -1,0 +1,39 @@
+// What the kernels that work on tiles of a channels-last volume with tensor cores share.
+// CHANNELS: a multiple of 8. SCALAR: 0 = f16, 1 = bf16.
+#ifdef CHANNELS
+
+constexpr int kParts = CHANNELS / 8;  // 16-byte parts of a voxel
+
+struct alignas(16) Part {
+  unsigned words[4];
+};
+
+__device__ inline unsigned shared_address(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+// Where a part of a voxel lies in a row: eight voxels' parts, read at once, are in different banks.
+__device__ inline int place(int voxel, int part) {
+  if (kParts == 2 || kParts == 4) part ^= voxel / (8 / kParts) % kParts;
+  return voxel * kParts + part;
+}
+
+// Starts copying a part into shared memory; from outside of the volume come zeros.
+__device__ inline void copy_part(Part* to, const Part* from, bool inside) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)),
+               "l"(from), "r"(inside ? 16 : 0));
+}
+
+// sum += a b, (16, 16) by (16, 8).
+__device__ inline void multiply(float (&sum)[4], const unsigned (&a)[4], unsigned b0, unsigned b1) {
+#if SCALAR == 0
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 "
+#else
+  asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 "
+#endif
+               "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+               : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+#endif
