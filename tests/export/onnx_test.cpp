@@ -10,9 +10,9 @@
 
 #include "tests/base/scratch.h"
 #include "tests/models/meshnet/network_samples.h"
-#include "ubique/export/onnx_check.h"
 #include "ubique/export/onnx_run.h"
 #include "ubique/export/quantise.h"
+#include "ubique/export/write.h"
 #include "ubique/models/meshnet/graph.h"
 
 using namespace ubique;

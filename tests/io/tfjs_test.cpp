@@ -204,23 +204,25 @@ TEST_CASE("tfjs: what is written is read back, from the folder and from the JSON
     const auto view = test::bytes_of(text);
     return std::vector<std::byte>(view.begin(), view.end());
   };
-  const std::vector<io::HostTensor> weights = {
-      {"a/kernel", DType::F32, {1, 2}, bytes("01234567")},
-      {"a/bias", DType::F16, {1}, {std::byte{0}, std::byte{0x3c}}},
-      {"a/steps", DType::I32, {}, bytes("abcd")},
-      {"a/flags", DType::Bool, {2}, bytes("\1\1")}};
+  const std::vector<io::TfjsWeight> weights = {
+      {{"a/kernel", DType::F32, {1, 2}, bytes("01234567")}},
+      {{"a/bias", DType::F16, {1}, {std::byte{0}, std::byte{0x3c}}}},
+      {{"a/steps", DType::I32, {}, bytes("abcd")}},
+      {{"a/flags", DType::Bool, {2}, bytes("\1\1")}},
+      {{"a/small", DType::U8, {2}, {std::byte{0}, std::byte{4}}}, io::TfjsScale{0.5, -1}}};
   io::write_tfjs(folder / "new", document_of(Json::array()), weights);
-  CHECK(fs::file_size(folder / "new" / "model.bin") == 16);
+  CHECK(fs::file_size(folder / "new" / "model.bin") == 18);
   for (const auto& path : {folder / "new", folder / "new" / "model.json"}) {
     const auto model = io::read_tfjs(path);
-    REQUIRE(model.weights.size() == 4);
-    CHECK(model.weights[0].bytes == weights[0].bytes);
+    REQUIRE(model.weights.size() == 5);
+    CHECK(model.weights[0].bytes == weights[0].tensor.bytes);
     CHECK(floats_of(model.weights[1]) == std::vector<float>{1});
     CHECK(model.weights[2].dtype == DType::I32);
-    CHECK(model.weights[3].bytes == weights[3].bytes);
+    CHECK(model.weights[3].bytes == weights[3].tensor.bytes);
+    CHECK(floats_of(model.weights[4]) == std::vector<float>{-1, 1});
     CHECK(model.layers.size() == 2);
   }
-  const io::HostTensor wide{"a", DType::F64, {1}, std::vector<std::byte>(8)};
+  const io::TfjsWeight wide{{"a", DType::F64, {1}, std::vector<std::byte>(8)}};
   CHECK(contains(
       test::refusal_of(ErrorKind::Input,
                        [&] {
@@ -249,7 +251,8 @@ TEST_CASE("tfjs: the networks that BrainChop ships are read, and written byte by
     CHECK(model.find(model.layers.back().name + "/bias")->shape == io::Shape{3});
     const auto& group = model.document["weightsManifest"][0];
     const auto raw = found.path() / group["paths"][0].get<std::string>();
-    io::write_tfjs(folder / "copy", model.document, model.weights);
+    const std::vector<io::TfjsWeight> weights(model.weights.begin(), model.weights.end());
+    io::write_tfjs(folder / "copy", model.document, weights);
     CHECK(read_file(folder / "copy" / "model.bin") == read_file(raw));
     CHECK(io::read_tfjs(folder / "copy").document["weightsManifest"][0]["weights"] ==
           group["weights"]);

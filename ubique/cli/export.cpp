@@ -1,81 +1,74 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique export`: a trained model as a graph for other runtimes. What was written is read back
-// and computed with before the command says that it is done.
+// `ubique export`: a trained model for other runtimes. What was written is read back and computed
+// with before the command says that it is done.
 #include <fmt/format.h>
 
+#include "ubique/base/log.h"
 #include "ubique/base/text.h"
 #include "ubique/cli/family_verb.h"
-#include "ubique/engine/family.h"
-#include "ubique/export/onnx_check.h"
+#include "ubique/cli/model_writer.h"
 
 namespace ubique::cli {
 namespace {
 
+namespace fs = std::filesystem;
 using engine::Family;
 using engine::Outcome;
 using engine::Request;
 
-exporting::OnnxOptions read_onnx_options(const Config& config) {
-  const std::vector<std::string> known = {"f32", "f16", "int8"};
-  const auto text = config.get<std::string>("weights", "f32");
-  exporting::OnnxOptions options;
-  options.half_io = config.get("half_io", false);
-  if (text == "f16") {
-    options.dtype = DType::F16;
-  } else if (text == "int8") {
-    options.dtype = DType::I8;
-  } else {
-    check(text == "f32", ErrorKind::Usage, "[cli.export] unknown weights; got '{}', expected {}.{}",
-          text, join(known, ", "), hint(text, known));
+/// The best checkpoint of the run that was last at work, for people who have just trained one.
+fs::path newest_model() {
+  fs::path newest;
+  fs::file_time_type time;
+  std::error_code error;
+  for (const auto& run : fs::directory_iterator("runs", error)) {
+    const auto best = run.path() / "checkpoints" / "best";
+    const auto changed = fs::last_write_time(best, error);
+    if (error || (!newest.empty() && changed <= time)) continue;
+    newest = best;
+    time = changed;
   }
-  check(!options.half_io || options.dtype == DType::F16, ErrorKind::Usage,
-        "[cli.export] --half-io belongs to --weights f16; got {}.", text);
+  check(!newest.empty(), ErrorKind::Usage,
+        "[cli.export] which model? got no --model, and there is no run in runs/; expected a "
+        "checkpoint folder or a file to import.");
+  log::info("the newest run's best: {}", newest.string());
+  return newest;
+}
+
+std::string model_of(const Request& request) {
+  const auto model = request.config.get<std::string>("model", "");
+  return model.empty() ? newest_model().string() : model;
+}
+
+std::vector<engine::Option> export_options(const std::string& formats) {
+  auto options = writer_options();
+  options.insert(options.begin(),
+                 {{"--model", "model", "PATH",
+                   "checkpoint folder, or a file or folder to import (the newest run's best)"},
+                  {"--format", "format", "NAME", formats + " (by the name of -o, else onnx)"}});
   return options;
 }
 
-Outcome export_graph(const Family& family, const Request& request) {
-  const auto format = request.config.get<std::string>("format", "onnx");
-  check(format == "onnx", ErrorKind::Usage,
-        "[cli.export] unknown format; got '{}', expected onnx. (ubique convert writes weights: "
-        "{}.)",
-        format, join(family.formats(), ", "));
-  const auto options = read_onnx_options(request.config);
-  const auto model = engine::open_model(request.model, family.name());
-  const auto exported = family.graph(*model, request.config);
-  check(exported.has_value(), ErrorKind::Usage, "[cli.export] {} has no export to {} yet.",
-        family.name(), format);
-  request.config.finish();
-  const auto path = request.output.empty() ? std::filesystem::path(exported->graph.name + ".onnx")
-                                           : request.output;
-  const auto checked = exporting::export_onnx(*exported, options, path);
-  auto json = json_document("export", 1);
-  json["model"] = request.model;
-  json["file"] = path.string();
-  json["format"] = format;
-  json["bytes"] = checked.bytes;
-  json["difference"] = checked.difference;
-  json["agreement"] = checked.agreement;
-  return {fmt::format("{} -> {} ({}), read back and computed with: {}\n", request.model,
-                      path.string(), human_bytes(checked.bytes),
-                      checked.labels
-                          ? fmt::format("{:.2f} % of labels agree", 100 * checked.agreement)
-                          : fmt::format("off by {:.1g} of the largest value", checked.difference)),
-          json, ExitCode::Ok};
-}
-
 std::vector<engine::Command> export_rows(const Family& family, const std::string& verb) {
-  auto options = family.graph_options();
-  if (options.empty()) return {};
-  options.insert(options.begin(),
-                 {{"--format", "format", "NAME", "onnx"},
-                  {"--weights", "weights", "NAME", "f32, f16 or int8 (a scale per channel)"},
-                  {"--half-io", "half_io", "", "with f16: input and output are f16 too"}});
+  const auto own = family.graph_options();
+  if (own.empty()) return {};
+  const auto formats = join(all_formats(family), ", ");
+  auto options = export_options(formats);
+  options.insert(options.end(), own.begin(), own.end());
   return {{.verb = verb,
-           .summary = fmt::format("{} networks as ONNX", family.name()),
-           .needs_model = true,
+           .summary = fmt::format("{} networks: {}", family.name(), formats),
            .needs_device = false,
            .options = std::move(options),
-           .run = [&family](const Request& request) { return export_graph(family, request); }}};
+           .run = [&family](const Request& request) {
+             return write_model(family, request, model_of(request), "onnx");
+           }}};
+}
+
+/// Whose model it is, the model itself says.
+Outcome export_any(const Request& request) {
+  const auto path = model_of(request);
+  const auto family = engine::open_model(path)->family();
+  return write_model(engine::find_family(family), request, path, "onnx");
 }
 
 }  // namespace
@@ -83,13 +76,21 @@ std::vector<engine::Command> export_rows(const Family& family, const std::string
 Verb export_verb() {
   return family_verb(
       "export", "write a model for other runtimes",
-      "Writes the model as a graph, reads the file back and computes with it: what does not agree "
-      "with the model is removed, with exit code 5.",
+      "Writes the model for ONNX Runtime, TensorFlow.js or a browser, reads what was written back "
+      "and computes with it: what does not agree with the model is removed, with exit code 5.",
       {{"ubique export meshnet --model runs/lesion/checkpoints/best -o lesion.onnx",
         "for ONNX Runtime and whatever else reads ONNX"},
        {"ubique export meshnet --model best --weights f16 --head labels --min-max -o small.onnx",
-        "half the size, labels from raw intensities"}},
-      export_rows);
+        "half the size, labels from raw intensities"},
+       {"ubique export meshnet --model best --format web -o page",
+        "a page that segments scans in the browser"},
+       {"ubique export --format tfjs", "the newest run's best network, for BrainChop"}},
+      export_rows,
+      engine::Command{.verb = "export",
+                      .summary = "any model",
+                      .needs_device = false,
+                      .options = export_options("onnx, tfjs, web, safetensors, pt"),
+                      .run = export_any});
 }
 
 }  // namespace ubique::cli

@@ -121,17 +121,23 @@ std::vector<Command> family_commands(const Family& family, const std::string& ve
   return commands;
 }
 
-Verb family_verb(
-    std::string name, std::string summary, std::string description, std::vector<Example> examples,
-    std::function<std::vector<engine::Command>(const engine::Family&, const std::string&)> rows) {
-  auto setup = [name, rows](CLI::App& app) -> std::function<ExitCode()> {
+Verb family_verb(std::string name, std::string summary, std::string description,
+                 std::vector<Example> examples, FamilyRows rows,
+                 std::optional<engine::Command> without_family) {
+  auto setup = [name, rows, without_family](CLI::App& app) -> std::function<ExitCode()> {
     auto chosen = std::make_shared<std::function<ExitCode()>>();
     for (const auto* family : engine::families()) {
       for (const auto& command : rows(*family, name)) add_row(app, *family, command, chosen);
     }
     app.require_subcommand(0, 1);
-    return [chosen, &app] {
+    auto flags = std::make_shared<RowFlags>();
+    if (without_family) {
+      flags->common = add_common_flags(app, without_family->needs_device);
+      add_row_options(app, *without_family, *flags);
+    }
+    return [chosen, flags, without_family, &app] {
       if (*chosen) return (*chosen)();
+      if (without_family && app.count_all() > 1) return run_row(*without_family, *flags);
       print_out(app.help("ubique"));
       return ExitCode::Usage;
     };

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,11 +16,13 @@ namespace ubique::cli {
 /// The rows of a verb: every family's own commands of that name.
 std::vector<engine::Command> family_commands(const engine::Family& family, const std::string& verb);
 
+using FamilyRows =
+    std::function<std::vector<engine::Command>(const engine::Family&, const std::string&)>;
+
 /// A verb with one sub-command per family; `rows` gives a family's commands (most:
-/// family_commands).
-Verb family_verb(
-    std::string name, std::string summary, std::string description, std::vector<Example> examples,
-    std::function<std::vector<engine::Command>(const engine::Family&, const std::string&)> rows =
-        family_commands);
+/// family_commands). `without_family` is what the verb does if nobody names one.
+Verb family_verb(std::string name, std::string summary, std::string description,
+                 std::vector<Example> examples, FamilyRows rows = family_commands,
+                 std::optional<engine::Command> without_family = std::nullopt);
 
 }  // namespace ubique::cli

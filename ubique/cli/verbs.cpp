@@ -27,7 +27,8 @@ std::shared_ptr<CommonFlags> add_common_flags(CLI::App& app, bool with_device) {
   app.add_flag("--json", flags->json, "write JSON to stdout");
   app.add_flag("-q,--quiet", flags->quiet, "only errors on stderr, no progress");
   app.add_flag("-v,--verbose", flags->verbose, "everything on stderr");
-  app.parse_complete_callback([flags] {
+  app.parse_complete_callback([flags, &app] {
+    if (!app.get_subcommands().empty()) return;  // which has flags of its own
     log::configure(flags->quiet     ? log::Level::Quiet
                    : flags->verbose ? log::Level::Verbose
                                     : log::Level::Normal);

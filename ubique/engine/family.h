@@ -78,15 +78,17 @@ class Family {
   /// Can `path` be a file or folder of the original systems? Looks, does not load.
   virtual bool recognizes(const std::filesystem::path& path) const = 0;
   virtual std::unique_ptr<Model> import_model(const std::filesystem::path& path) const = 0;
-  /// Formats that `convert` and `export` write: "safetensors", "pt", "brainchop".
+  /// Formats of weights that `convert` and `export` write: "safetensors", "pt".
   virtual std::vector<std::string> formats() const = 0;
   /// The format that a name such as "net.pt" suggests; empty if none.
   virtual std::string format_of(const std::filesystem::path& /*path*/) const { return {}; }
   /// Writes, reads back and compares; Parity error, and nothing left behind, if they differ.
   virtual void export_model(Model& model, const std::string& format,
                             const std::filesystem::path& path) const = 0;
-  /// The model as operators, for formats that are graphs; nothing if the family has none yet.
-  virtual std::optional<GraphExport> graph(Model& /*model*/, const Config& /*config*/) const {
+  /// The model as operators for a format that is a graph ("onnx", "tfjs", "web"); nothing if the
+  /// family has none for it.
+  virtual std::optional<GraphExport> graph(Model& /*model*/, const std::string& /*format*/,
+                                           const Config& /*config*/) const {
     return std::nullopt;
   }
   virtual std::vector<Option> graph_options() const { return {}; }

@@ -42,8 +42,13 @@ struct GraphSoftmax {};  ///< over channels
 struct GraphArgmax {};   ///< over channels, which are gone afterwards; i64
 struct GraphMinMax {};   ///< each sample to 0..1; one that is flat to 0
 
+/// Linear between the samples, corners on corners.
+struct GraphResize {
+  std::vector<std::int64_t> extents;  ///< of all axes after the channels
+};
+
 using GraphOp = std::variant<GraphConv, GraphBatchNorm, GraphInstanceNorm, GraphActivation,
-                             GraphSoftmax, GraphArgmax, GraphMinMax>;
+                             GraphSoftmax, GraphArgmax, GraphMinMax, GraphResize>;
 
 struct GraphStep {
   std::string name;  ///< what it computes is called the same
@@ -57,8 +62,9 @@ using GraphExtent = std::variant<std::int64_t, std::string>;
 struct Graph {
   std::string name;
   std::string input = "input";
-  std::vector<GraphExtent> input_shape;  ///< (B, C, ...)
-  std::vector<GraphStep> steps;          ///< each after its input; the last gives the output
+  std::vector<GraphExtent> input_shape;     ///< (B, C, ...)
+  std::vector<std::int64_t> usual_extents;  ///< of all axes after the channels, open ones too
+  std::vector<GraphStep> steps;             ///< each after its input; the last gives the output
   std::map<std::string, std::string> notes;
 };
 
@@ -66,6 +72,7 @@ struct Graph {
 struct GraphExport {
   Graph graph;
   io::HostTensor input, output;
+  std::map<std::string, std::string> companions;  ///< files that go beside it: name, text
 };
 
 }  // namespace ubique::engine

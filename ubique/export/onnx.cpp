@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ubique/export/onnx.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <optional>
+#include <span>
 
 #include "ubique/base/error.h"
 #include "ubique/export/quantise.h"
@@ -48,7 +51,10 @@ class OnnxLowering {
  private:
   /// Once, and only after intensities have come into a range that f16 has.
   void enter_half() {
-    if (!half_ || in_half_ || std::holds_alternative<engine::GraphMinMax>(step_->op)) return;
+    if (!half_ || in_half_ || std::holds_alternative<engine::GraphMinMax>(step_->op) ||
+        std::holds_alternative<engine::GraphResize>(step_->op)) {
+      return;
+    }
     in_half_ = true;
     input_ = add("Cast", {input_}, "input_half", {{"to", std::int64_t{10}}});
   }
@@ -69,6 +75,7 @@ class OnnxLowering {
       add("Identity", {last}, "output");
     }
     auto shape = extents(graph_.input_shape);
+    if (resized_) std::copy(resized_->begin(), resized_->end(), shape.begin() + 2);
     if (gives_labels()) {
       shape.erase(shape.begin() + 1);
     } else {
@@ -193,6 +200,29 @@ class OnnxLowering {
         {{"axis", std::int64_t{1}}, {"keepdims", std::int64_t{0}}});
   }
 
+  std::string integers(const std::vector<std::int64_t>& values, const std::string& name) {
+    const auto bytes = std::as_bytes(std::span(values));
+    model_.constants.push_back({name,
+                                DType::I64,
+                                {static_cast<std::int64_t>(values.size())},
+                                {bytes.begin(), bytes.end()}});
+    return name;
+  }
+
+  /// Batch and channels stay what they are.
+  void lower(const engine::GraphResize& resize) {
+    const auto shape = add("Shape", {input_}, own("shape"));
+    const auto kept =
+        add("Slice", {shape, integers({0}, own("from")), integers({2}, own("to"))}, own("kept"));
+    const auto sizes = add("Concat", {kept, integers(resize.extents, own("extents"))}, own("sizes"),
+                           {{"axis", std::int64_t{0}}});
+    add("Resize", {input_, "", "", sizes}, step_->name,
+        {{"mode", std::string("linear")},
+         {"coordinate_transformation_mode", std::string("align_corners")}});
+    auto& extents = resized_.emplace();
+    for (const auto extent : resize.extents) extents.emplace_back(extent);
+  }
+
   /// (x - min) / (max - min), and a range of none counts as 1.
   void lower(const engine::GraphMinMax&) {
     std::vector<std::int64_t> axes;
@@ -218,6 +248,7 @@ class OnnxLowering {
   const GraphStep* step_ = nullptr;
   std::string input_;
   std::int64_t channels_ = 1;
+  std::optional<std::vector<io::OnnxExtent>> resized_;
 };
 
 }  // namespace

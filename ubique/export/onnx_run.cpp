@@ -50,6 +50,23 @@ at::Tensor cast_node(const OnnxNode& node, const std::vector<at::Tensor>& x) {
   return to == 1 ? x[0].to(at::kFloat) : x[0].to(at::kHalf).to(at::kFloat);
 }
 
+at::Tensor shape_node(const OnnxNode&, const std::vector<at::Tensor>& x) {
+  return at::tensor(x[0].sizes(), at::kLong);
+}
+
+at::Tensor slice_node(const OnnxNode&, const std::vector<at::Tensor>& x) {
+  return x[0].slice(0, x[1].item<std::int64_t>(), x[2].item<std::int64_t>());
+}
+
+at::Tensor resize_node(const OnnxNode& node, const std::vector<at::Tensor>& x) {
+  const auto sizes = x.at(3).slice(0, 2).contiguous();
+  check(attribute<std::string>(node, "coordinate_transformation_mode") == "align_corners" &&
+            sizes.numel() == 3,
+        ErrorKind::Input, "[export.onnx] '{}' resizes in a way that is not known here.", node.name);
+  return at::upsample_trilinear3d(x[0], at::IntArrayRef(sizes.const_data_ptr<std::int64_t>(), 3),
+                                  /*align_corners=*/true);
+}
+
 at::Tensor constant_of(const io::HostTensor& tensor) {
   const auto value = engine::torch_tensor(tensor);
   return tensor.dtype == DType::F16 ? value.to(at::kFloat) : value;
@@ -101,6 +118,11 @@ const std::map<std::string, Compute>& operators() {
          return x[0].argmax(attribute<std::int64_t>(node, "axis"));
        }},
       {"Cast", cast_node},
+      {"Shape", shape_node},
+      {"Slice", slice_node},
+      {"Concat", [](const OnnxNode& node,
+                    const Inputs& x) { return at::cat(x, attribute<std::int64_t>(node, "axis")); }},
+      {"Resize", resize_node},
   };
   return kOperators;
 }
@@ -120,6 +142,10 @@ at::Tensor run_onnx(const io::OnnxModel& model, const at::Tensor& input) {
           "[export.onnx] the operator {} is not known here.", node.op);
     Inputs inputs;
     for (const auto& name : node.inputs) {
+      if (name.empty()) {  // an input left out
+        inputs.emplace_back();
+        continue;
+      }
       const auto found = values.find(name);
       check(found != values.end(), ErrorKind::Input,
             "[export.onnx] {} '{}' takes '{}', which nothing has made yet.", node.op, node.name,

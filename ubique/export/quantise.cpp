@@ -61,4 +61,21 @@ QuantisedTensor quantise_rows(const io::HostTensor& tensor) {
           {tensor.name, DType::F32, {rows}, bytes_of(scales)}};
 }
 
+SmallTensor quantise_whole(const io::HostTensor& tensor) {
+  const auto values = f32_values(tensor);
+  SmallTensor result{{tensor.name, DType::U8, tensor.shape, {}}, 1, 0};
+  if (values.empty()) return result;
+  // Zero is within the range, and on one of its steps.
+  const double low = std::min(0.0F, *std::min_element(values.begin(), values.end()));
+  const double high = std::max(0.0F, *std::max_element(values.begin(), values.end()));
+  if (high > low) result.scale = (high - low) / 255;
+  const auto zero = std::round(-low / result.scale);
+  result.min = -zero * result.scale;
+  for (const float value : values) {
+    const auto step = std::clamp(std::round(value / result.scale) + zero, 0.0, 255.0);
+    result.values.bytes.push_back(static_cast<std::byte>(step));
+  }
+  return result;
+}
+
 }  // namespace ubique::exporting

@@ -16,4 +16,11 @@ struct QuantisedTensor {
 /// Each row (output channel) with a scale of its own.
 QuantisedTensor quantise_rows(const io::HostTensor& tensor);
 
+struct SmallTensor {
+  io::HostTensor values;      ///< u8
+  double scale = 1, min = 0;  ///< value · scale + min is the weight
+};
+/// The whole tensor with one scale, as TensorFlow.js does it: zero stays zero.
+SmallTensor quantise_whole(const io::HostTensor& tensor);
+
 }  // namespace ubique::exporting

@@ -49,17 +49,19 @@ TfjsModel read_tfjs(const fs::path& path) {
                     [&](const std::string& file) { return weight_file(folder / file); });
 }
 
-void write_tfjs(const fs::path& folder, const Json& document, std::span<const HostTensor> weights) {
-  check_tensors(weights, "io.tfjs");
+void write_tfjs(const fs::path& folder, const Json& document, std::span<const TfjsWeight> weights) {
+  std::vector<HostTensor> tensors;
   for (const auto& weight : weights) {
-    check(is_utf8(weight.name), ErrorKind::Internal, "[io.tfjs] a name is not UTF-8; got '{}'.",
-          printable(weight.name));
+    check(is_utf8(weight.tensor.name), ErrorKind::Internal,
+          "[io.tfjs] a name is not UTF-8; got '{}'.", printable(weight.tensor.name));
+    tensors.push_back(weight.tensor);
   }
+  check_tensors(tensors, "io.tfjs");
   auto copy = document;
   copy["weightsManifest"] = tfjs_manifest(weights, kTfjsWeights);
   make_folder(folder);
   AtomicFile raw(folder / kTfjsWeights);
-  for (const auto& weight : weights) raw.write(tfjs_raw_bytes(weight));
+  for (const auto& tensor : tensors) raw.write(tfjs_raw_bytes(tensor));
   raw.commit();
   write_file(folder / kTfjsDocument, copy.dump());
 }

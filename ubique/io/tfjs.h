@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,10 +44,19 @@ using TfjsFiles = std::function<std::vector<std::byte>(const std::string& file)>
 /// The same from memory; `name` stands for model.json in messages.
 TfjsModel parse_tfjs(std::string_view json, const std::string& name, const TfjsFiles& files);
 
+/// A float32 weight in 8 bits: stored · scale + min.
+struct TfjsScale {
+  double scale = 1, min = 0;
+};
+
+struct TfjsWeight {
+  HostTensor tensor;  ///< f16: a float32 weight in TFJS's float16 quantisation
+  std::optional<TfjsScale> scale = std::nullopt;  ///< with u8: a float32 weight in 8 bits
+};
+
 /// Writes FOLDER/model.bin and then FOLDER/model.json (the document with its weightsManifest
-/// replaced), each atomically. f16 weights are written as TFJS's float16 quantisation of float32.
-/// Input error for other types than those, f32, i32, u8 and bool.
+/// replaced), each atomically. Input error for types that TFJS does not have.
 void write_tfjs(const std::filesystem::path& folder, const Json& document,
-                std::span<const HostTensor> weights);
+                std::span<const TfjsWeight> weights);
 
 }  // namespace ubique::io

@@ -164,19 +164,28 @@ std::vector<HostTensor> tfjs_weights(const Json& document, const std::string& fi
   return weights;
 }
 
-Json tfjs_manifest(std::span<const HostTensor> weights, const std::string& file) {
+Json tfjs_manifest(std::span<const TfjsWeight> weights, const std::string& file) {
   auto list = Json::array();
-  for (const auto& weight : weights) {
+  for (const auto& [weight, scale] : weights) {
     const bool half = weight.dtype == DType::F16;
-    const auto* const found = std::find_if(
-        kTfjsTypes.begin(), kTfjsTypes.end(),
-        [&](const auto& row) { return row.first == (half ? DType::F32 : weight.dtype); });
+    const auto type = half || scale ? DType::F32 : weight.dtype;
+    const auto* const found = std::find_if(kTfjsTypes.begin(), kTfjsTypes.end(),
+                                           [&](const auto& row) { return row.first == type; });
     check(found != kTfjsTypes.end(), ErrorKind::Input,
           "[io.tfjs] TensorFlow.js has no type for weight '{}'; got {}, expected f32, f16, i32, u8 "
           "or bool.",
           printable(weight.name), to_string(weight.dtype));
+    check(!scale || weight.dtype == DType::U8, ErrorKind::Internal,
+          "[io.tfjs] '{}' has a scale and is {}; expected u8.", weight.name,
+          to_string(weight.dtype));
     Json entry = {{"name", weight.name}, {"shape", weight.shape}, {"dtype", found->second}};
-    if (half) entry["quantization"] = {{"dtype", "float16"}};
+    if (half) entry["quantization"] = {{"dtype", "float16"}, {"original_dtype", "float32"}};
+    if (scale) {
+      entry["quantization"] = {{"dtype", "uint8"},
+                               {"scale", scale->scale},
+                               {"min", scale->min},
+                               {"original_dtype", "float32"}};
+    }
     list.push_back(std::move(entry));
   }
   return Json::array({{{"paths", Json::array({file})}, {"weights", std::move(list)}}});

@@ -15,7 +15,7 @@ std::vector<HostTensor> tfjs_weights(const Json& document, const std::string& fi
                                      const TfjsFiles& files);
 
 /// One group in one file, and that file's bytes.
-Json tfjs_manifest(std::span<const HostTensor> weights, const std::string& file);
+Json tfjs_manifest(std::span<const TfjsWeight> weights, const std::string& file);
 std::vector<std::byte> tfjs_raw_bytes(const HostTensor& weight);
 
 }  // namespace ubique::io

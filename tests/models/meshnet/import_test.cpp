@@ -192,46 +192,6 @@ TEST_CASE("import: a folder with enMesh's model.json and weights") {
   CHECK(same_bits(load_any(folder / "model.json"), file));
 }
 
-TEST_CASE("import: a BrainChop folder that we wrote comes back as the folded network") {
-  const ScratchFolder folder;
-  auto config = preset("meshnet-5");
-  config.activation = Activation::Elu;
-  config.preprocessing.shape = {64, 48, 32};
-  config.labels = {{"background", {0, 0, 0}}, {"lesion", {200, 100, 50}}};
-  const auto file = sample(config);
-  export_brainchop(file, folder / "m");
-  const auto back = load_any(folder / "m");
-  CHECK(same_bits(back, fold_batch_norm(file)));
-  CHECK(back.form == "BrainChop folder");
-  CHECK(back.config.dilations == config.dilations);
-  CHECK(back.config.activation == Activation::Elu);
-  CHECK((back.config.labels == config.labels));
-  CHECK(back.config.preprocessing.shape == config.preprocessing.shape);
-  CHECK(std::filesystem::file_size(folder / "m/model.bin") == 22368);
-  CHECK(looks_like_meshnet(folder / "m"));
-}
-
-TEST_CASE("import: instance norms travel through BrainChop as _gn layers") {
-  const ScratchFolder folder;
-  auto config = preset("meshnet-5");
-  config.norm = Norm::Instance;
-  config.bias = false;
-  config.activation = Activation::Gelu;
-  const auto file = sample(config);
-  export_brainchop(file, folder / "m");
-  const auto document = parse_json(read_file(folder / "m/model.json"), "model.json");
-  const auto& layers = document["modelTopology"]["model_config"]["config"]["layers"];
-  CHECK(layers[1]["name"] == "conv3d_0_gn");
-  CHECK(layers[1]["config"]["use_bias"] == false);
-  const auto back = load_any(folder / "m");
-  CHECK(same_bits(back, file));
-  CHECK(back.config.norm == Norm::Instance);
-  config.activation = Activation::GeluTanh;
-  CHECK(contains(
-      refusal_of(ErrorKind::Usage, [&] { export_brainchop(sample(config), folder / "n"); }),
-      "gelu_tanh"));
-}
-
 TEST_CASE("import: other networks and damaged ones are refused with what was found") {
   const ScratchFolder folder;
   const auto refused = [&](const std::vector<io::HostTensor>& tensors) {

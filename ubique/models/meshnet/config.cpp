@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "ubique/base/text.h"
+#include "ubique/models/meshnet/overlay.h"
 
 namespace ubique::meshnet {
 namespace {
@@ -120,7 +121,8 @@ MeshNetConfig read_config(const Config& config) {
   result.init = parse_init(config.get<std::string>("init", "xavier"));
   result.preprocessing = read_preprocessing(config, result.preprocessing);
   for (const auto& name : config.get("labels", std::vector<std::string>{})) {
-    result.labels.push_back({name, {}});
+    const auto label = static_cast<std::int64_t>(result.labels.size());
+    result.labels.push_back({name, palette_colour(label)});
   }
   validate(result);
   return result;

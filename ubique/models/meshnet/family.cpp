@@ -3,6 +3,7 @@
 #include "ubique/engine/family.h"
 
 #include "ubique/models/meshnet/commands.h"
+#include "ubique/models/meshnet/companions.h"
 #include "ubique/models/meshnet/export_check.h"
 #include "ubique/models/meshnet/graph.h"
 #include "ubique/models/meshnet/task.h"
@@ -46,9 +47,7 @@ class MeshNetFamily final : public engine::Family {
   std::unique_ptr<engine::Model> import_model(const std::filesystem::path& path) const override {
     return std::make_unique<MeshNetModel>(load_any(path));
   }
-  std::vector<std::string> formats() const override {
-    return {"checkpoint", "safetensors", "pt", "brainchop"};
-  }
+  std::vector<std::string> formats() const override { return {"checkpoint", "safetensors", "pt"}; }
   std::string format_of(const std::filesystem::path& path) const override {
     if (path.extension() == ".safetensors") return "safetensors";
     if (path.extension() == ".pt" || path.extension() == ".pth") return "pt";
@@ -58,9 +57,13 @@ class MeshNetFamily final : public engine::Family {
                     const std::filesystem::path& path) const override {
     export_checked(dynamic_cast<MeshNetModel&>(model).file(), format, path);
   }
-  std::optional<engine::GraphExport> graph(engine::Model& model,
+  std::optional<engine::GraphExport> graph(engine::Model& model, const std::string& format,
                                            const Config& config) const override {
-    return graph_export(dynamic_cast<MeshNetModel&>(model), read_graph_options(config));
+    auto& meshnet = dynamic_cast<MeshNetModel&>(model);
+    auto exported = graph_export(meshnet, read_graph_options(config, format, meshnet.settings()));
+    if (format == "tfjs") exported.companions = brainchop_companions(meshnet.settings());
+    if (format == "web") exported.companions = web_companions(meshnet.settings());
+    return exported;
   }
   std::vector<engine::Option> graph_options() const override { return meshnet::graph_options(); }
 };

@@ -2,12 +2,13 @@
 #include "ubique/models/meshnet/graph.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 
-#include "ubique/base/error.h"
-#include "ubique/base/text.h"
+#include "ubique/base/names.h"
+#include "ubique/models/meshnet/axes.h"
 #include "ubique/models/meshnet/export_names.h"
 #include "ubique/models/meshnet/import_layers.h"
 
@@ -55,25 +56,19 @@ class ChainBuilder {
   std::string last_;
 };
 
-constexpr std::array<std::pair<GraphHead, std::string_view>, 3> kHeads{{
+constexpr NameTable<GraphHead, 3> kHeads{{
     {GraphHead::Logits, "logits"},
     {GraphHead::Probabilities, "probabilities"},
     {GraphHead::Labels, "labels"},
 }};
-
-GraphHead parse_head(const std::string& text) {
-  std::vector<std::string> known;
-  for (const auto& [head, name] : kHeads) {
-    if (name == text) return head;
-    known.emplace_back(name);
-  }
-  fail(ErrorKind::Usage, "[meshnet.graph] unknown output; got '{}', expected {}.{}", text,
-       join(known, ", "), hint(text, known));
-}
+constexpr NameTable<bool, 2> kAxes{{{false, "own"}, {true, "brainchop"}}};
 
 /// What the network says, and then as the graph's first and last steps have it.
 at::Tensor answer(MeshNetModel& model, at::Tensor image, const GraphOptions& options) {
   const at::NoGradGuard no_gradients;
+  if (!options.resize.empty()) {
+    image = at::upsample_trilinear3d(image, options.resize, /*align_corners=*/true);
+  }
   if (options.min_max) {
     const auto low = image.amin({1, 2, 3, 4}, true), high = image.amax({1, 2, 3, 4}, true);
     image = (image - low) / (high - low);
@@ -92,14 +87,18 @@ void add_head(ChainBuilder& chain, GraphHead head) {
 }  // namespace
 
 engine::Graph graph_of(const MeshNetFile& given, const GraphOptions& options) {
-  const auto file = options.fold ? fold_batch_norm(given) : given;
+  auto file = options.fold ? fold_batch_norm(given) : given;
+  if (options.browser_axes) file = turn_kernels(file, to_browser_axes);
   const auto& config = file.config;
   engine::Graph graph;
   graph.name = config.name();
   graph.input_shape = {std::string("batch"), config.in_channels, std::string("depth"),
                        std::string("height"), std::string("width")};
+  graph.usual_extents.assign(config.preprocessing.shape.begin(), config.preprocessing.shape.end());
   graph.notes = {{kConfigKey, to_json(config).dump()}};
+  if (options.browser_axes) graph.notes[kAxesKey] = kBrowserAxes;
   ChainBuilder chain(file, graph);
+  if (!options.resize.empty()) chain.add("resized", engine::GraphResize{options.resize});
   if (options.min_max) chain.add("intensity", engine::GraphMinMax{});
   for (std::size_t i = 0; i < config.layers(); ++i) {
     chain.add_conv(fmt::format("conv_{}", i), fmt::format("network.{}.conv", i),
@@ -117,12 +116,30 @@ std::vector<engine::Option> graph_options() {
       {"--fold,!--no-fold", "fold", "", "batch norms into the convolutions (on)"},
       {"--head", "head", "NAME", "what comes out: logits, probabilities or labels"},
       {"--min-max", "min_max", "", "intensities to 0..1 inside the graph"},
+      {"--resize", "resize", "D,H,W", "volumes to this size inside the graph, before the rest"},
+      {"--axes", "axes", "NAME", "own, or brainchop: kernels turned for its axes (tfjs)"},
   };
 }
 
-GraphOptions read_graph_options(const Config& config) {
-  return {config.get("fold", true), parse_head(config.get<std::string>("head", "logits")),
-          config.get("min_max", false)};
+GraphOptions read_graph_options(const Config& config, const std::string& format,
+                                const MeshNetConfig& network) {
+  GraphOptions options;
+  options.fold = config.get("fold", true);
+  options.head =
+      parse_name(kHeads, "meshnet.graph", "output", config.get<std::string>("head", "logits"));
+  options.min_max = config.get("min_max", false);
+  options.resize = config.get("resize", std::vector<std::int64_t>{});
+  check(options.resize.empty() ||
+            (options.resize.size() == 3 &&
+             *std::min_element(options.resize.begin(), options.resize.end()) > 0),
+        ErrorKind::Usage, "[meshnet.graph] --resize takes three extents, such as 256,256,256.");
+  const bool turned = format == "tfjs" && !learned_in_browser_axes(network);
+  const auto axes = config.get<std::string>("axes", turned ? "brainchop" : "own");
+  options.browser_axes = parse_name(kAxes, "meshnet.graph", "axes", axes);
+  check(
+      !options.browser_axes || !learned_in_browser_axes(network), ErrorKind::Usage,
+      "[meshnet.graph] the network has learned in BrainChop's axes already; expected --axes own.");
+  return options;
 }
 
 engine::GraphExport graph_export(MeshNetModel& model, const GraphOptions& options) {
@@ -131,8 +148,15 @@ engine::GraphExport graph_export(MeshNetModel& model, const GraphOptions& option
   Random(11).fill_uniform(
       {image.mutable_data_ptr<float>(), static_cast<std::size_t>(image.numel())});
   if (options.min_max) image = image * 1000;
-  return {graph_of(model.file(), options), host_tensor_of("input", image),
-          host_tensor_of("output", answer(model, image, options))};
+  auto output = answer(model, image, options);
+  if (options.browser_axes) {
+    image = to_browser_axes(image);
+    output = to_browser_axes(output);
+  }
+  return {graph_of(model.file(), options),
+          host_tensor_of("input", image),
+          host_tensor_of("output", output),
+          {}};
 }
 
 }  // namespace ubique::meshnet

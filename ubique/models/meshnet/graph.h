@@ -12,12 +12,16 @@ enum class GraphHead { Logits, Probabilities, Labels };
 struct GraphOptions {
   bool fold = true;  ///< batch norms into the convolutions
   GraphHead head = GraphHead::Logits;
-  bool min_max = false;  ///< intensities to 0..1 as the first step
+  bool min_max = false;              ///< intensities to 0..1 as the first step
+  std::vector<std::int64_t> resize;  ///< the volume to these extents before that; empty: as it is
+  bool browser_axes = false;         ///< kernels turned for volumes in (L, I, A)
 };
 
 std::vector<engine::Option> graph_options();
-/// Keys fold, head, min_max. Usage error, did you mean.
-GraphOptions read_graph_options(const Config& config);
+/// Keys fold, head, min_max, resize, axes (own, brainchop). Usage error, did you mean. TFJS folders
+/// are for BrainChop: axes are brainchop there unless somebody says otherwise.
+GraphOptions read_graph_options(const Config& config, const std::string& format,
+                                const MeshNetConfig& network);
 
 /// Batch and extents are open: a network of convolutions takes any.
 engine::Graph graph_of(const MeshNetFile& file, const GraphOptions& options = {});

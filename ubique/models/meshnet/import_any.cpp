@@ -11,6 +11,7 @@
 #include "ubique/models/meshnet/export_names.h"
 #include "ubique/models/meshnet/import_brainchop.h"
 #include "ubique/models/meshnet/import_layers.h"
+#include "ubique/models/meshnet/import_onnx.h"
 #include "ubique/models/meshnet/import_recipe.h"
 
 namespace ubique::meshnet {
@@ -129,8 +130,8 @@ MeshNetFile load_weight_file(const fs::path& path) {
   if (is_safetensors(start)) return assemble(read_safetensors_weights(path), path);
   const auto what = io::looks_like(std::as_bytes(std::span(start)));
   fail(ErrorKind::Input,
-       "[meshnet.import] {} is not a MeshNet; got {}, expected PyTorch's .pt or .pth, safetensors "
-       "or a BrainChop folder.",
+       "[meshnet.import] {} is not a MeshNet; got {}, expected PyTorch's .pt or .pth, "
+       "safetensors, .onnx or a BrainChop folder.",
        path.string(), what.empty() ? "a file of unknown kind" : what);
 }
 
@@ -183,6 +184,7 @@ bool looks_like_meshnet(const fs::path& path) {
   }
   if (!fs::is_regular_file(path)) return false;
   if (path.extension() == ".json") return is_model_json(path);
+  if (path.extension() == ".onnx") return looks_like_meshnet_onnx(path);
   const auto start = first_bytes(path);
   const auto extension = path.extension();
   if (is_safetensors(start)) return has_layer_names(path);
@@ -199,6 +201,7 @@ MeshNetFile load_any(const fs::path& path) {
           path.string());
     return load_folder(path.parent_path());
   }
+  if (path.extension() == ".onnx") return import_onnx(path);
   return load_weight_file(path);
 }
 

@@ -8,6 +8,7 @@
 #include "ubique/io/tfjs.h"
 #include "ubique/io/tfjs_topology.h"
 #include "ubique/models/meshnet/import_layers.h"
+#include "ubique/models/meshnet/import_notes.h"
 
 namespace ubique::meshnet {
 namespace {
@@ -55,9 +56,11 @@ void note_activation(TfjsChain& chain, const std::string& name, const io::TfjsLa
     refuse_layer(where, layer.name, "an activation " + name);
   }
   const auto activation = kernels::parse_activation(name);
-  check(!chain.activation || chain.activation == activation, ErrorKind::Input,
-        "[meshnet.import] {}: activations differ; got {} and {}, expected one throughout.", where,
-        kernels::to_string(*chain.activation), name);
+  if (chain.activation && chain.activation != activation) {
+    fail(ErrorKind::Input,
+         "[meshnet.import] {}: activations differ; got {} and {}, expected one throughout.", where,
+         kernels::to_string(*chain.activation), name);
+  }
   chain.activation = activation;
 }
 
@@ -141,6 +144,17 @@ bool mentions_quantiles(const Json& document) {
          lowercase(found->get<std::string>()).find("quantile") != std::string::npos;
 }
 
+/// The place that TensorFlow.js leaves for whoever writes a model.
+std::map<std::string, std::string> notes_of(const Json& document) {
+  std::map<std::string, std::string> notes;
+  const auto found = document.find("userDefinedMetadata");
+  if (found == document.end() || !found->is_object()) return notes;
+  for (const auto& [key, value] : found->items()) {
+    if (value.is_string()) notes[key] = value.get<std::string>();
+  }
+  return notes;
+}
+
 }  // namespace
 
 LayerRecipe tfjs_recipe(const Json& document, const std::string& where) {
@@ -169,7 +183,9 @@ MeshNetFile import_brainchop(const std::filesystem::path& path) {
   const auto folder = std::filesystem::is_directory(path) ? path : path.parent_path();
   config.labels = read_colormap(folder, config.classes);
   validate(config, ErrorKind::Input);
-  return {config, arc_state(layers, config), "BrainChop folder"};
+  MeshNetFile file{config, arc_state(layers, config), "BrainChop folder"};
+  adopt_notes(file, notes_of(model.document), where);
+  return file;
 }
 
 }  // namespace ubique::meshnet

@@ -70,6 +70,7 @@ std::vector<engine::Option> meshnet_train_options() {
       {"--preset", "preset", "NAME", "meshnet-5, meshnet-16 or meshnet-26"},
       {"-c,--channels", "channels", "N", "channels of every layer (26)"},
       {"--classes", "classes", "N", "labels, background too (2)"},
+      {"--labels", "labels", "NAMES", "what the classes are called: background,lesion"},
       {"--dilations", "dilations", "LIST", "one per layer: 1,2,4,8,16,16,8,4,2"},
       {"--activation", "activation", "NAME", "relu, elu, gelu or gelu_tanh"},
       {"--norm", "norm", "NAME", "batch, instance or none"},

@@ -32,8 +32,5 @@ MeshNetFile fold_batch_norm(const MeshNetFile& file);
 void export_safetensors(const MeshNetFile& file, const std::filesystem::path& path);
 /// {"model_state_dict": ...} as arc-meshchop's own checkpoints nest it.
 void export_torch(const MeshNetFile& file, const std::filesystem::path& path);
-/// model.json, model.bin and, with labels, colormap.json. Batch norms are folded; instance norms
-/// are written as BrainChop's `_gn` layers.
-void export_brainchop(const MeshNetFile& file, const std::filesystem::path& folder);
 
 }  // namespace ubique::meshnet

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// Networks to export, with norms that do something.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include "tests/models/meshnet/network_samples.h"
+#include "ubique/models/meshnet/model.h"
+
+namespace ubique::test {
+
+inline meshnet::MeshNetConfig small_config(meshnet::Activation activation, meshnet::Norm norm,
+                                           bool bias = true) {
+  meshnet::MeshNetConfig config;
+  config.channels = 5;
+  config.classes = 3;
+  config.dilations = {1, 2, 3};
+  config.activation = activation;
+  config.norm = norm;
+  config.bias = bias;
+  return config;
+}
+
+inline meshnet::MeshNetFile lively_file(const meshnet::MeshNetConfig& config) {
+  return {config, meshnet::state_of(*lively_network(config)), "test"};
+}
+
+/// Every tensor of one in the other, to the last bit; counters of batches do not travel.
+inline bool same_weights(const meshnet::MeshNetFile& a, const meshnet::MeshNetFile& b) {
+  std::size_t compared = 0;
+  for (const auto& [name, tensor] : a.tensors) {
+    if (name.ends_with("num_batches_tracked")) continue;
+    for (const auto& [other_name, other] : b.tensors) {
+      if (other_name != name) continue;
+      if (!tensor.equal(other)) return false;
+      ++compared;
+    }
+  }
+  return compared > 0 &&
+         compared +
+                 static_cast<std::size_t>(std::count_if(
+                     a.tensors.begin(), a.tensors.end(),
+                     [](const auto& row) { return row.first.ends_with("num_batches_tracked"); })) ==
+             a.tensors.size();
+}
+
+}  // namespace ubique::test

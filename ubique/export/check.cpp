@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/export/check.h"
+
+#include <ATen/ATen.h>
+
+#include "ubique/base/error.h"
+#include "ubique/engine/tensor_bytes.h"
+
+namespace ubique::exporting {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// How far rounding of weights may carry: largest difference, and share of labels that may change.
+struct Allowance {
+  double difference, labels;
+};
+
+Allowance allowance_of(DType dtype) {
+  if (dtype == DType::I8) return {0.1, 0.05};  // a scale per channel
+  if (dtype == DType::U8) return {0.3, 0.1};   // a scale per tensor
+  return dtype == DType::F16 ? Allowance{0.01, 1e-3} : Allowance{1e-5, 1e-4};
+}
+
+fs::path data_file(fs::path path) { return path += ".data"; }
+
+void remove_files(const fs::path& path) {
+  std::error_code ignored;
+  fs::remove_all(path, ignored);
+  fs::remove(data_file(path), ignored);
+}
+
+std::int64_t bytes_in(const fs::path& folder) {
+  std::int64_t bytes = 0;
+  for (const auto& file : fs::recursive_directory_iterator(folder)) {
+    if (file.is_regular_file()) bytes += static_cast<std::int64_t>(file.file_size());
+  }
+  return bytes;
+}
+
+}  // namespace
+
+CheckedFile compare_outputs(const at::Tensor& got, const engine::GraphExport& model, DType dtype,
+                            const std::string& place) {
+  const auto expected = engine::torch_tensor(model.output);
+  check(got.sizes() == expected.sizes(), ErrorKind::Parity,
+        "[{}] what was written computes another shape. Nothing was kept.", place);
+  CheckedFile result;
+  result.labels = expected.scalar_type() == at::kLong;
+  if (result.labels) {
+    result.agreement = got.eq(expected).to(at::kDouble).mean().item<double>();
+  } else {
+    const auto largest = expected.abs().max().item<double>();
+    result.difference = (got - expected).abs().max().item<double>() / std::max(largest, 1e-30);
+  }
+  const auto allowed = allowance_of(dtype);
+  check(result.difference <= allowed.difference && 1 - result.agreement <= allowed.labels,
+        ErrorKind::Parity,
+        "[{}] what was written does not compute what the model does; got a difference of {:.2g} of "
+        "the largest value and {:.2f} % of labels, expected at most {:.2g} and at least {:.2f} %. "
+        "Nothing was kept.",
+        place, result.difference, 100 * result.agreement, allowed.difference,
+        100 * (1 - allowed.labels));
+  return result;
+}
+
+CheckedFile write_checked(const fs::path& path, const std::string& place,
+                          const std::function<void()>& write,
+                          const std::function<CheckedFile()>& check_written) {
+  check(!fs::exists(path), ErrorKind::Usage, "[{}] {} exists already; expected a new name.", place,
+        path.string());
+  try {
+    write();
+    auto result = check_written();
+    result.bytes = size_of_files(path);
+    return result;
+  } catch (const Error&) {
+    remove_files(path);
+    throw;
+  }
+}
+
+std::int64_t size_of_files(const fs::path& path) {
+  if (fs::is_directory(path)) return bytes_in(path);
+  std::error_code error;
+  const auto beside = fs::file_size(data_file(path), error);
+  return static_cast<std::int64_t>(fs::file_size(path) + (error ? 0 : beside));
+}
+
+}  // namespace ubique::exporting

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an exported file computes, held against what the model says: files are handed out only after
+// that.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "ubique/engine/graph.h"
+
+namespace ubique::exporting {
+
+struct CheckedFile {
+  std::int64_t bytes = 0;  ///< of all its files
+  bool labels = false;     ///< the output is labels
+  double agreement = 1;    ///< share of labels that are the model's
+  double difference = 0;   ///< else: largest to the model's, as a share of the largest value
+  std::string runtime = "ubique";  ///< that computed it
+};
+
+/// Parity error if they differ by more than weights of `dtype` explain. `place` begins the message.
+CheckedFile compare_outputs(const at::Tensor& got, const engine::GraphExport& model, DType dtype,
+                            const std::string& place);
+
+/// Usage error if `path` exists; removes it (a folder too) and `path`.data if `write` or `check`
+/// throws.
+CheckedFile write_checked(const std::filesystem::path& path, const std::string& place,
+                          const std::function<void()>& write,
+                          const std::function<CheckedFile()>& check);
+
+/// Of a file with its FILE.data, or of everything in a folder.
+std::int64_t size_of_files(const std::filesystem::path& path);
+
+}  // namespace ubique::exporting

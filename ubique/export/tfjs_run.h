@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Computes a TensorFlow.js layers model with LibTorch on the CPU: slow, and there to check what was
+// written. Knows the layers that tfjs.cpp uses.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "ubique/io/tfjs.h"
+
+namespace ubique::exporting {
+
+/// Input and output have their channels first, as everywhere here.  (B, C, ...)
+at::Tensor run_tfjs(const io::TfjsModel& model, const at::Tensor& input);
+
+}  // namespace ubique::exporting

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+// A page with models inside, ready for any static host. Which files a model has and how the page
+// finds them is said in models/index.json and in each model's ubique.json.
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "ubique/base/file.h"
+#include "ubique/base/json.h"
+#include "ubique/export/write.h"
+
+namespace ubique::exporting {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kManifest = "ubique.json";
+constexpr const char* kCheckFile = "check.bin";
+
+fs::path models_folder(const fs::path& page) { return page / "models"; }
+fs::path index_file(const fs::path& page) { return models_folder(page) / "index.json"; }
+
+/// The names of the models in a page; none for a folder that is no such page.
+std::vector<std::string> models_of(const fs::path& page) {
+  const auto path = index_file(page);
+  if (!fs::exists(path)) return {};
+  const auto json = parse_json(read_file(path), path.string());
+  try {
+    return json.at("models").get<std::vector<std::string>>();
+  } catch (const Json::exception&) {
+    fail(ErrorKind::Input, "[export.web] {} is no list of models; expected one that we wrote.",
+         path.string());
+  }
+}
+
+void write_index(const fs::path& page, const std::vector<std::string>& models) {
+  const Json json = {{"format", "ubique.web-models"}, {"version", 1}, {"models", models}};
+  write_file(index_file(page), json.dump(1));
+}
+
+/// With it the page holds its own numbers against ours: the input, then what comes out.
+void write_check_file(const engine::GraphExport& model, const fs::path& path) {
+  AtomicFile file(path);
+  file.write(model.input.bytes);
+  file.write(model.output.bytes);
+  file.commit();
+}
+
+/// The family's manifest, and where the files are.
+std::string manifest_of(const engine::GraphExport& model) {
+  const auto found = model.companions.find(kManifest);
+  check(found != model.companions.end(), ErrorKind::Usage,
+        "[export.web] there is no page for {} yet.", model.graph.name);
+  auto json = parse_json(found->second, kManifest);
+  json["name"] = model.graph.name;
+  const auto& shape = model.input.shape;
+  json["check"] = {{"file", kCheckFile},
+                   {"shape", std::vector<std::int64_t>(shape.begin() + 2, shape.end())}};
+  json["files"] = {{"onnx", "model.onnx"}, {"tfjs", "model.json"}};
+  return json.dump(1);
+}
+
+CheckedFile write_model(const engine::GraphExport& model, const fs::path& folder) {
+  engine::GraphExport bare = model;
+  bare.companions.clear();
+  auto checked = export_tfjs(bare, DType::F32, folder);
+  const auto other = export_onnx(bare, {}, folder / "model.onnx");
+  checked.difference = std::max(checked.difference, other.difference);
+  write_check_file(model, folder / kCheckFile);
+  write_file(folder / kManifest, manifest_of(model));
+  checked.bytes = size_of_files(folder);
+  return checked;
+}
+
+/// Whole or not at all: made under another name first.
+CheckedFile add_model(const engine::GraphExport& model, const fs::path& page) {
+  const auto& name = model.graph.name;
+  const auto folder = models_folder(page) / name;
+  const auto partial = models_folder(page) / (name + ".partial");
+  fs::remove_all(partial);
+  make_folder(models_folder(page));
+  try {
+    const auto checked = write_model(model, partial);
+    fs::rename(partial, folder);
+    return checked;
+  } catch (...) {
+    std::error_code ignored;
+    fs::remove_all(partial, ignored);
+    throw;
+  }
+}
+
+void copy_page(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  fs::copy(from, to, fs::copy_options::recursive, error);
+  check(!error, ErrorKind::Input, "[export.web] the page cannot be copied to {}: {}.", to.string(),
+        error.message());
+}
+
+/// lib/ of an installed tree or of a build.
+fs::path library_folder() {
+  Dl_info info{};
+  return ::dladdr(reinterpret_cast<void*>(&page_folder), &info) != 0
+             ? fs::weakly_canonical(info.dli_fname).parent_path()
+             : fs::path();
+}
+
+}  // namespace
+
+fs::path page_folder(const std::string& name) {
+  std::vector<fs::path> places;
+  if (const char* set = std::getenv("UBIQUE_WEB")) places.emplace_back(set);
+  const auto library = library_folder();
+  places.push_back(library.parent_path() / "share" / "ubique" / "web");
+  places.push_back(library.parent_path().parent_path() / "web");  // build/cpu/lib, build/web
+  for (const auto& place : places) {
+    if (fs::is_regular_file(place / name / "index.html")) return place / name;
+  }
+  fail(ErrorKind::Usage,
+       "[export.web] the page '{}' is not here; expected it in {}. `make web` in the source tree "
+       "makes it; then install again, or set UBIQUE_WEB to the folder that has it.",
+       name, places[places.size() - 2].string());
+}
+
+CheckedFile export_web(const engine::GraphExport& model, const fs::path& page,
+                       const fs::path& folder) {
+  const bool fresh = !fs::exists(folder);
+  auto models = models_of(folder);
+  check(fresh || !models.empty(), ErrorKind::Usage,
+        "[export.web] {} exists and is not a page of ours; expected a new name.", folder.string());
+  check(std::find(models.begin(), models.end(), model.graph.name) == models.end(), ErrorKind::Usage,
+        "[export.web] {} has a model {} already; give this one another --name.", folder.string(),
+        model.graph.name);
+  try {
+    if (fresh) copy_page(page, folder);
+    const auto checked = add_model(model, folder);
+    models.push_back(model.graph.name);
+    write_index(folder, models);
+    return checked;
+  } catch (...) {
+    std::error_code ignored;
+    if (fresh) fs::remove_all(folder, ignored);
+    throw;
+  }
+}
+
+}  // namespace ubique::exporting
