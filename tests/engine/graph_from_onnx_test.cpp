@@ -65,6 +65,15 @@ TEST_CASE("graph from onnx: a convolution keeps its dilation and weights") {
   CHECK_FALSE(conv.bias.has_value());
 }
 
+TEST_CASE("graph from onnx: weights that are another's under a second name are found") {
+  auto model = with({{"Identity", "", {"w"}, {"v"}, {}},
+                     {"Conv", "", {"c", "v"}, {"y"}, {{"pads", std::vector<std::int64_t>{1, 1}}}}});
+  const auto graph = graph_from_onnx(model, "net.onnx");
+  REQUIRE(graph.steps.size() == 2);
+  const auto& first = std::get<engine::GraphConv>(graph.steps[0].op);
+  CHECK((std::get<engine::GraphConv>(graph.steps[1].op).weight.bytes == first.weight.bytes));
+}
+
 TEST_CASE("graph from onnx: GELU is known in the ways that exporters spell it out") {
   using kernels::Activation;
   CHECK(activation_of({{"Div", "", {"c", "root"}, {"d"}, {}},

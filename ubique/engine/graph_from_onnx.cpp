@@ -53,6 +53,10 @@ class ChainReader {
           node.inputs.size());
     if (node.op == "DequantizeLinear") return dequantise(node);
     if (node.op == "Constant") return keep_constant(node);
+    if (node.op == "Identity" && constants_.contains(node.inputs[0])) {  // equal weights, kept once
+      constants_[node.outputs[0]] = constants_[node.inputs[0]];
+      return;
+    }
     if (node.op == "Conv") return add_step(node, convolution(node));
     if (node.op == "BatchNormalization") return add_step(node, batch_norm(node));
     if (node.op == "InstanceNormalization") return add_step(node, instance_norm(node));
