@@ -1,7 +1,7 @@
 # The few commands a person needs. Everything is set up on the way: `make test` works in a fresh clone.
 .DEFAULT_GOAL := build
-.PHONY: setup configure build demo test test-asan test-fuzz test-peers test-install test-slow \
-        lint format bench install clean help
+.PHONY: setup configure build web demo test test-asan test-fuzz test-peers test-install test-web \
+        test-slow lint format bench bench-web install clean help
 SHELL := bash
 PRESET ?= cpu
 BUILD := build/$(PRESET)
@@ -21,6 +21,10 @@ configure: setup
 build: configure  ## the program, the library and the plug-ins
 	@$(TIMED) build cmake --build $(BUILD) -j $(JOBS)
 
+web:  ## the pages that run models in a browser (fetches Node's packages)
+	@$(TIMED) set-up-web tools/setup --web
+	@$(TIMED) build-web tools/npm run --silent build
+
 demo: build  ## what this machine can do; then heads, a network trained on them, one segmented
 	$(UBIQUE) info
 	$(UBIQUE) plan meshnet --on m3-max-36g,rtx4090,h200
@@ -29,7 +33,7 @@ demo: build  ## what this machine can do; then heads, a network trained on them,
 lint: setup  ## format, layers, lengths, clang-tidy on changed files
 	@$(TIMED) lint tools/lint
 
-test: lint build test-asan test-fuzz test-install  ## everything that needs no GPU
+test: lint build test-asan test-fuzz test-install test-web  ## everything that needs no GPU
 	@$(TIMED) tests ctest --test-dir $(BUILD) --output-on-failure
 
 test-asan: setup  ## base and io under AddressSanitizer
@@ -42,6 +46,9 @@ test-fuzz: setup  ## each reader fuzzed for FUZZ_SECONDS (20)
 test-install: build  ## the installed tree, moved away, used by a consumer project
 	@$(TIMED) install-test tools/test_install $(BUILD)
 
+test-web: build web  ## the pages in Chromium, against the program
+	@$(TIMED) tests-web tools/test_web $(BUILD)
+
 test-peers: build  ## against PyTorch itself (fetches it)
 	@$(TIMED) set-up-peers tools/setup --peers
 	@$(TIMED) tests-peers tools/test_peers $(BUILD)
@@ -52,6 +59,9 @@ test-slow: build  ## longer fuzzing
 bench: build  ## timings beside their peers, as ratios
 	@tools/setup --peers
 	@bench/run $(BUILD)
+
+bench-web: build web  ## the browser's engines beside BrainChop's way
+	@tools/npm run --silent bench
 
 format: setup  ## rewrite sources in the house format
 	@tools/lint --fix

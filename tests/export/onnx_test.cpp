@@ -146,6 +146,25 @@ TEST_CASE("quantise: 8 bits with a scale per row are within half a step") {
   }
 }
 
+TEST_CASE("quantise: a kernel keeps its sum, whatever its taps lose") {
+  const std::vector<float> values = {0.3F, 0.3F, 0.3F, 0.3F, 0.3F, 0.3F, 0.3F, 0.3F, 100};
+  const auto bytes = std::as_bytes(std::span(values));
+  const io::HostTensor tensor{"w", DType::F32, {1, 1, 9}, {bytes.begin(), bytes.end()}};
+  const auto sum_of = [](const io::HostTensor& steps, double scale, double min) {
+    double sum = 0;
+    for (const auto step : steps.bytes) {
+      sum += steps.dtype == DType::I8 ? static_cast<std::int8_t>(step) * scale
+                                      : static_cast<std::uint8_t>(step) * scale + min;
+    }
+    return sum;
+  };
+  const auto rows = exporting::quantise_rows(tensor);
+  const auto scale = static_cast<double>(floats_of(rows.scales)[0]);
+  CHECK(std::abs(sum_of(rows.values, scale, 0) - 102.4) <= scale / 2);  // one by one: all to 0
+  const auto whole = exporting::quantise_whole(tensor);
+  CHECK(std::abs(sum_of(whole.values, whole.scale, whole.min) - 102.4) <= whole.scale / 2);
+}
+
 TEST_CASE("quantise: a weight beyond f16 is refused") {
   const std::vector<float> values = {1e5F};
   const auto bytes = std::as_bytes(std::span(values));

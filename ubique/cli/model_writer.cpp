@@ -88,11 +88,11 @@ exporting::CheckedFile write_graph(const engine::GraphExport& model, const Graph
 }
 
 std::string checked_text(const exporting::CheckedFile& checked) {
-  const auto agreement =
-      checked.labels ? fmt::format("{:.2f} % of labels agree", 100 * checked.agreement)
-                     : fmt::format("off by {:.1g} of the largest value", checked.difference);
-  return fmt::format("({}), read back and computed with{}: {}", human_bytes(checked.bytes),
-                     checked.runtime == "ubique" ? "" : " by " + checked.runtime, agreement);
+  const auto labels = fmt::format("{:.2f} % of labels agree", 100 * checked.agreement);
+  const auto values = fmt::format("off by {:.1g} of the largest value, ", checked.difference);
+  return fmt::format("({}), read back and computed with{}: {}{}", human_bytes(checked.bytes),
+                     checked.runtime == "ubique" ? "" : " by " + checked.runtime,
+                     checked.labels ? "" : values, labels);
 }
 
 std::string after_words(const std::string& format, const fs::path& path) {

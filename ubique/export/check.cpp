@@ -16,10 +16,10 @@ struct Allowance {
   double difference, labels;
 };
 
+/// In 8 bits small networks lose much of a value and few labels; both are told to whoever exports.
 Allowance allowance_of(DType dtype) {
-  if (dtype == DType::I8) return {0.1, 0.05};  // a scale per channel
-  if (dtype == DType::U8) return {0.3, 0.1};   // a scale per tensor
-  return dtype == DType::F16 ? Allowance{0.01, 1e-3} : Allowance{1e-5, 1e-4};
+  if (dtype == DType::I8 || dtype == DType::U8) return {0.6, 0.05};
+  return dtype == DType::F16 ? Allowance{0.02, 2e-3} : Allowance{1e-5, 1e-4};
 }
 
 fs::path data_file(fs::path path) { return path += ".data"; }
@@ -47,9 +47,11 @@ CheckedFile compare_outputs(const at::Tensor& got, const engine::GraphExport& mo
         "[{}] what was written computes another shape. Nothing was kept.", place);
   CheckedFile result;
   result.labels = expected.scalar_type() == at::kLong;
-  if (result.labels) {
-    result.agreement = got.eq(expected).to(at::kDouble).mean().item<double>();
-  } else {
+  const auto labels = [&](const at::Tensor& output) {
+    return result.labels ? output : output.argmax(1);
+  };
+  result.agreement = labels(got).eq(labels(expected)).to(at::kDouble).mean().item<double>();
+  if (!result.labels) {
     const auto largest = expected.abs().max().item<double>();
     result.difference = (got - expected).abs().max().item<double>() / std::max(largest, 1e-30);
   }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights in fewer bits.
+// Weights (O, I, k...) in fewer bits. Within each kernel of k... taps, what rounding takes from one
+// is given to the others.
 #pragma once
 
 #include "ubique/io/host_tensor.h"
 
 namespace ubique::exporting {
 
-/// f32 to f16, to nearest. Input error for a weight that f16 cannot hold.
+/// f32 to f16. Input error for a weight that f16 cannot hold.
 io::HostTensor to_half(const io::HostTensor& tensor);
 
 struct QuantisedTensor {

@@ -79,8 +79,8 @@ class TfjsLowering {
                {"activation", "linear"},
                {"use_bias", bias},
                {"dtype", "float32"}});
-    add_weight(kernel_of(conv.weight, name + "/kernel"));
-    if (bias) add_weight(renamed(*conv.bias, name + "/bias"));
+    add_weight(name + "/kernel", conv.weight);
+    if (bias) add_weight(name + "/bias", *conv.bias);
   }
 
   void lower(const engine::GraphActivation& activation) {
@@ -111,31 +111,30 @@ class TfjsLowering {
               {{"name", name}, {"trainable", false}, {"dtype", "float32"}, {"activation", kind}});
   }
 
-  static HostTensor renamed(HostTensor tensor, const std::string& name) {
-    tensor.name = name;
-    return tensor;
-  }
-
-  /// (O, I, k...) to (k..., I, O)
-  static HostTensor kernel_of(const HostTensor& weight, const std::string& name) {
-    auto kernel = engine::torch_tensor(weight);
-    std::vector<std::int64_t> order;
-    for (std::int64_t i = 2; i < kernel.dim(); ++i) order.push_back(i);
-    order.insert(order.end(), {1, 0});
-    kernel = kernel.permute(order).contiguous();
-    const auto bytes = engine::bytes_of(kernel);
-    return {name, weight.dtype, kernel.sizes().vec(), {bytes.begin(), bytes.end()}};
-  }
-
-  void add_weight(HostTensor tensor) {
-    if (dtype_ == DType::F16) {
-      model_.weights.push_back({to_half(tensor)});
-    } else if (dtype_ == DType::U8) {
+  /// Rounded first: which taps belong to one kernel is plain only in our own order.
+  void add_weight(const std::string& name, const HostTensor& tensor) {
+    io::TfjsWeight weight;
+    if (dtype_ == DType::U8) {
       auto small = quantise_whole(tensor);
-      model_.weights.push_back({std::move(small.values), io::TfjsScale{small.scale, small.min}});
+      weight = {std::move(small.values), io::TfjsScale{small.scale, small.min}};
     } else {
-      model_.weights.push_back({std::move(tensor)});
+      weight.tensor = dtype_ == DType::F16 ? to_half(tensor) : tensor;
     }
+    weight.tensor = channels_last(weight.tensor, name);
+    model_.weights.push_back(std::move(weight));
+  }
+
+  /// (O, I, k...) to (k..., I, O); a bias stays as it is.
+  static HostTensor channels_last(const HostTensor& weight, const std::string& name) {
+    auto tensor = engine::torch_tensor(weight);
+    if (tensor.dim() > 1) {
+      std::vector<std::int64_t> order;
+      for (std::int64_t i = 2; i < tensor.dim(); ++i) order.push_back(i);
+      order.insert(order.end(), {1, 0});
+      tensor = tensor.permute(order).contiguous();
+    }
+    const auto bytes = engine::bytes_of(tensor);
+    return {name, weight.dtype, tensor.sizes().vec(), {bytes.begin(), bytes.end()}};
   }
 
   Json document() const {

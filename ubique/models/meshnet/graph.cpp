@@ -63,6 +63,21 @@ constexpr NameTable<GraphHead, 3> kHeads{{
 }};
 constexpr NameTable<bool, 2> kAxes{{{false, "own"}, {true, "brainchop"}}};
 
+at::Tensor uniform(at::IntArrayRef shape, std::uint64_t seed) {
+  auto tensor = at::empty(shape, at::kFloat);
+  Random(seed).fill_uniform(
+      {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())});
+  return tensor;
+}
+
+/// Blobs with some noise on them, since trained networks take mere noise badly. Odd extents, larger
+/// than the widest kernel's reach on one axis: edges and middle both count.  (B, C, D, H, W)
+at::Tensor sample_volume(std::int64_t channels) {
+  const auto blobs = at::upsample_trilinear3d(uniform({1, channels, 5, 5, 9}, 11), {17, 18, 37},
+                                              /*align_corners=*/true);
+  return blobs * 0.9 + uniform(blobs.sizes(), 12) * 0.1;
+}
+
 /// What the network says, and then as the graph's first and last steps have it.
 at::Tensor answer(MeshNetModel& model, at::Tensor image, const GraphOptions& options) {
   const at::NoGradGuard no_gradients;
@@ -143,10 +158,7 @@ GraphOptions read_graph_options(const Config& config, const std::string& format,
 }
 
 engine::GraphExport graph_export(MeshNetModel& model, const GraphOptions& options) {
-  // Odd extents, larger than the widest kernel's reach on one axis: edges and middle both count.
-  auto image = at::empty({1, model.settings().in_channels, 17, 18, 37}, at::kFloat);
-  Random(11).fill_uniform(
-      {image.mutable_data_ptr<float>(), static_cast<std::size_t>(image.numel())});
+  auto image = sample_volume(model.settings().in_channels);
   if (options.min_max) image = image * 1000;
   auto output = answer(model, image, options);
   if (options.browser_axes) {
