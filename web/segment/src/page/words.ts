@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Numbers in words that people read.
+import type { EngineId } from '../engines/engine';
+import type { Preprocessing } from '../model';
+
+export function bytesText(bytes: number): string {
+  if (bytes >= 1e9) return `${(bytes / 1e9).toFixed(1)} GB`;
+  return `${Math.max(1, Math.round(bytes / 1e6))} MB`;
+}
+
+export function secondsText(seconds: number): string {
+  if (seconds < 0.1) return `${Math.max(1, Math.round(seconds * 1000))} ms`;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 100) return `${Math.round(seconds)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+export function countText(count: number): string {
+  return count.toLocaleString('en');
+}
+
+export function shapeText(shape: readonly number[]): string {
+  return shape.join(' × ');
+}
+
+export function spacingText(spacing: readonly number[]): string {
+  return `${spacing.map((length) => Number(length.toFixed(2))).join(' × ')} mm`;
+}
+
+export const engineNames: Record<EngineId, string> = {
+  'planes-wasm': 'rolling planes on WebAssembly',
+  'ort-webgpu': 'onnxruntime-web on WebGPU',
+  'ort-wasm': 'onnxruntime-web on WebAssembly',
+  'tfjs-webgpu': 'TensorFlow.js on WebGPU',
+  'tfjs-webgl': 'TensorFlow.js on WebGL',
+  'tfjs-wasm': 'TensorFlow.js on WebAssembly',
+  'tfjs-cpu': 'TensorFlow.js in plain JavaScript',
+};
+
+const conformWords: Record<Preprocessing['conform'], string> = {
+  scipy_zoom: 'zoomed to',
+  nibabel_conform: 'resampled about its middle to',
+  brainchop: 'resampled to 8 bits and',
+  none: '',
+};
+
+const normalizationWords: Record<Preprocessing['normalization'], string> = {
+  min_max: 'brightness from lowest to highest',
+  quantile: 'brightness between two quantiles',
+  z_score: 'brightness by mean and deviation',
+  none: 'brightness as it is',
+};
+
+export function preprocessingText(how: Preprocessing): string {
+  const grid =
+    how.conform === 'none'
+      ? 'on its own grid'
+      : `${conformWords[how.conform]} ${shapeText(how.shape)} voxels of ${how.spacing} mm`;
+  return `${grid}, ${normalizationWords[how.normalization]}`;
+}
