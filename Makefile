@@ -61,7 +61,7 @@ bench: build  ## timings beside their peers, as ratios
 	@bench/run $(BUILD)
 
 bench-web: build web  ## the browser's engines beside BrainChop's way
-	@tools/npm run --silent bench
+	@tools/test_web $(BUILD) --bench
 
 format: setup  ## rewrite sources in the house format
 	@tools/lint --fix

@@ -22,7 +22,7 @@ def tracked(*patterns: str) -> list[Path]:
 
 
 def kind_of(path: Path) -> str:
-    if path.relative_to(ROOT).parts[0] == "tests":
+    if "tests" in path.relative_to(ROOT).parts[:2]:
         return "test"
     return "header" if path.suffix == ".h" else "source"
 
@@ -45,6 +45,8 @@ def findings():
         yield kind_of(path), len(lines), place
         for start, length in function_lengths(lines):
             yield "function", length, f"{place}:{start}"
+    for path in tracked("web/*.ts", "web/*.mjs", "web/*.css"):
+        yield kind_of(path), len(path.read_text(encoding="utf-8").splitlines()), path.relative_to(ROOT).as_posix()
     for path in tracked("ubique/**/CMakeLists.txt"):
         yield "room CMakeLists", len(path.read_text().splitlines()), path.relative_to(ROOT).as_posix()
     yield "README", len((ROOT / "README.md").read_text().splitlines()), "README.md"

@@ -16,6 +16,8 @@ export default defineConfig({
     chunkSizeWarningLimit: 4096, // kB; the viewer and the runtimes are loaded when they are needed
   },
   worker: { format: 'es' },
+  // What `npm run dev` serves: the sources, npm's packages and the kernels that a script compiled.
+  server: { fs: { allow: [import.meta.dirname, `${import.meta.dirname}/../build/web/kernels`] } },
   test: {
     fileParallelism: false, // browsers and ubique use all processors themselves
     include: ['tests/**/*.test.ts'],

@@ -7,7 +7,12 @@ import { readFileSync } from 'node:fs';
 const EVERY = 5; // ms
 
 function heldBytes(pid) {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  let status;
+  try {
+    status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  } catch {
+    return 0; // a process that is gone holds nothing
+  }
   const field = (name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0);
   return 1024 * (field('RssAnon') + field('RssShmem'));
 }

@@ -10,7 +10,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { buildHarness, launch, serve } from '../tests/engines/browser.mjs';
+import { launch, serve } from '../tests/chromium.mjs';
+import { buildHarness } from '../tests/engines/build-harness.mjs';
 import { preparedHead } from './head.mjs';
 import { PeakMemory } from './peak-memory.mjs';
 import { printTable } from './table.mjs';
@@ -40,15 +41,13 @@ async function measure(folder, model, head, engine) {
     : engine.endsWith('webgl')
       ? 'webgl'
       : 'none';
-  const server = await serve(folder, {
-    '/model': model,
-    '/head.f32': Buffer.from(head.values.buffer),
-  });
+  const mounts = { '/': folder, '/model/': model, '/head.f32': Buffer.from(head.values.buffer) };
+  const server = await serve(mounts, { isolated: true });
   const browser = await launch(graphics);
   try {
     const page = await browser.newPage();
     page.setDefaultTimeout(0);
-    await page.goto(server.url);
+    await page.goto(server.origin);
     const memory = await PeakMemory.of(browser);
     const run = (runs) =>
       page.evaluate(

@@ -10,15 +10,17 @@ import { checkOf, sameLabels } from '../../segment/src/engines/check';
 import type { ChooseOptions, EngineId, LoadedModel } from '../../segment/src/engines';
 import type { Manifest, Shape3 } from '../../segment/src/model';
 import { goldens, isThere, scratchFolder, ubique, ubiqueBinary } from '../scans/ubique';
-import { CHROMIUM, buildHarness, launch, serve } from './browser.mjs';
+import { CHROMIUM, launch, serve } from '../chromium.mjs';
+import { buildHarness } from './build-harness.mjs';
 import type { Harness } from './harness/harness';
 import { noiseVolume } from './toy-network';
 
-const model = resolve(goldens, '../../data/brainchop/models/model5_gw_ae');
+const model =
+  process.env.UBIQUE_WEB_NETWORK ?? resolve(goldens, '../../data/brainchop/models/model5_gw_ae');
 const complete =
   isThere(CHROMIUM, 'Chromium') && isThere(ubiqueBinary, 'ubique') && isThere(model, 'the model');
 
-const LONG: Shape3 = [128, 16, 16]; // longer than twice the halo of 46: it can be divided
+const LONG: Shape3 = [128, 16, 16]; // longer than twice the halo: it can be divided
 const CUBE: Shape3 = [40, 40, 40];
 const bytes = (shape: Shape3) =>
   Buffer.from(noiseVolume(shape).values.map(Math.abs).buffer as ArrayBuffer);
@@ -43,16 +45,17 @@ function readCheck(): Buffer {
 
 async function open(graphics: Graphics, isolated = true): Promise<Page> {
   const mounts = {
-    '/model': folder,
+    '/': page,
+    '/model/': folder,
     '/check': readCheck(),
     '/long': bytes(LONG),
     '/cube': bytes(CUBE),
   };
-  const server = await serve(page, mounts, isolated);
+  const server = await serve(mounts, { isolated });
   servers.push(server);
   browser = await launch(graphics);
   const tab = await browser.newPage();
-  await tab.goto(server.url);
+  await tab.goto(server.origin);
   return tab;
 }
 
@@ -77,9 +80,9 @@ describe.skipIf(!complete)('in a real browser', { timeout: 120_000 }, () => {
   beforeAll(async () => {
     page = await buildHarness();
     const exported = join(scratchFolder(), 'web');
-    const words = ['--model', model, '--format', 'web', '--name', 'gw', '-o', exported];
+    const words = ['--model', model, '--format', 'web', '--name', 'net', '-o', exported];
     ubique('export', 'meshnet', ...words);
-    folder = join(exported, 'models', 'gw');
+    folder = join(exported, 'models', 'net');
   }, 120_000);
   afterEach(async () => {
     await browser.close();

@@ -3,14 +3,14 @@
 // a scan and the labels that ubique gives it come from the environment.
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { type Browser, type BrowserContextOptions, type Page, chromium } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Manifest } from '../../segment/src/model';
+import { CHROMIUM, launch } from '../chromium.mjs';
 import type { LabelGrid } from '../../segment/src/scans/grid';
 import { readScan } from '../../segment/src/scans/scan';
 import { scratchFolder } from '../scans/ubique';
 
 const web = resolve(import.meta.dirname, '../..');
-const executable = process.env.UBIQUE_CHROMIUM ?? '/usr/bin/chromium';
 const screenshots = resolve(web, '../build/web/screenshots');
 
 export const pageFolder = process.env.UBIQUE_WEB_DIR ?? '';
@@ -19,7 +19,7 @@ export const labelsPath = process.env.UBIQUE_WEB_LABELS ?? '';
 
 /** Why these tests cannot run here; empty where they can. */
 export function whyNot(): string {
-  if (!existsSync(executable)) return `no browser at ${executable}`;
+  if (!existsSync(CHROMIUM)) return `no browser at ${CHROMIUM}`;
   const needed = {
     UBIQUE_WEB_DIR: pageFolder, // of `ubique export meshnet --format web`
     UBIQUE_WEB_SCAN: scanPath,
@@ -36,16 +36,7 @@ export function canRun(): boolean {
   return reason === '';
 }
 
-export function launch(): Promise<Browser> {
-  return chromium.launch({
-    executablePath: executable,
-    args: [
-      '--no-sandbox', '--disable-quic', '--no-first-run', '--disable-background-networking',
-      '--disable-component-update', '--disable-sync', '--use-angle=swiftshader',
-      '--enable-unsafe-swiftshader',
-    ],
-  });
-}
+export const launchPage = () => launch('webgl'); // which the viewer needs
 
 export interface Visit {
   page: Page;

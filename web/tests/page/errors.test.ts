@@ -8,10 +8,10 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scratchFolder } from '../scans/ubique';
 import {
-  canRun, chooseEngine, copiedModel, errorOf, launch, openScan, pageFolder, picture, planned,
+  canRun, chooseEngine, copiedModel, errorOf, launchPage, openScan, pageFolder, picture, planned,
   scanPath, segment, visit,
 } from './browser';
-import { type StaticServer, serve } from './static-server';
+import { type StaticServer, serve } from '../chromium.mjs';
 
 describe.skipIf(!canRun())('a message that says what to do comes for', () => {
   const folder = scratchFolder();
@@ -32,7 +32,7 @@ describe.skipIf(!canRun())('a message that says what to do comes for', () => {
   }
 
   beforeAll(async () => {
-    [browser, server] = await Promise.all([launch(), serve({ '/': pageFolder })]);
+    [browser, server] = await Promise.all([launchPage(), serve({ '/': pageFolder })]);
     ({ page } = await visit(browser, `${server.origin}/`));
     await chooseEngine(page, 'planes-wasm');
   });

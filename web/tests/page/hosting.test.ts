@@ -8,16 +8,16 @@ import { pathToFileURL } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
-  agreement, canRun, chooseEngine, downloadedLabels, labelsPath, launch, openScan, pageFolder,
+  agreement, canRun, chooseEngine, downloadedLabels, labelsPath, launchPage, openScan, pageFolder,
   planned, readLabelMap, scanPath, segment, visit,
 } from './browser';
-import { type StaticServer, serve } from './static-server';
+import { type StaticServer, serve } from '../chromium.mjs';
 
 describe.skipIf(!canRun())('the page', () => {
   let browser: Browser;
   let server: StaticServer;
   beforeAll(async () => {
-    [browser, server] = await Promise.all([launch(), serve({ '/some/where/': pageFolder })]);
+    [browser, server] = await Promise.all([launchPage(), serve({ '/some/where/': pageFolder })]);
   });
   afterAll(async () => {
     await browser?.close();

@@ -3,10 +3,10 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
-  type Visit, agreement, canRun, chooseEngine, copiedModel, downloadedLabels, labelsPath, launch,
+  type Visit, agreement, canRun, chooseEngine, copiedModel, downloadedLabels, labelsPath, launchPage,
   openScan, pageFolder, picture, planned, readLabelMap, scanPath, segment, visit,
 } from './browser';
-import { type StaticServer, serve } from './static-server';
+import { type StaticServer, serve } from '../chromium.mjs';
 
 async function shownVoxels(page: Page): Promise<number[]> {
   const cells = await page.locator('#volumes tbody td:nth-child(2)').allInnerTexts();
@@ -24,7 +24,7 @@ describe.skipIf(!canRun())('a scan', () => {
   let server: StaticServer;
   let expected: Uint8Array;
   beforeAll(async () => {
-    [browser, server] = await Promise.all([launch(), serve({ '/': pageFolder })]);
+    [browser, server] = await Promise.all([launchPage(), serve({ '/': pageFolder })]);
     expected = (await readLabelMap(labelsPath)).values;
   });
   afterAll(async () => {

@@ -29,6 +29,7 @@ function exported(network: string): LoadedModel {
 describe.skipIf(!isThere(ubiqueBinary, 'ubique'))('a network that ubique exported', () => {
   const networks = ['brainchop/models/model5_gw_ae', 'meshnet/arc_fold0_restart0_final.pt']
     .map((name) => join(data, name))
+    .concat(process.env.UBIQUE_WEB_NETWORK ?? [])
     .filter((path) => isThere(path, 'a network'));
   it.each(networks)('gives the logits of ubique: %s', { timeout: 60_000 }, async (network) => {
     const model = exported(network);

@@ -166,9 +166,9 @@ describe('memory', () => {
     dilations: [1, 2, 4, 8, 16, 16, 8, 4, 2],
     activation: 'relu',
   });
-  it('of MeshNet-5 at 256^3 is under 0.25 GB, of MeshNet-26 under 1.1 GB', async () => {
+  it('of MeshNet-5 at 256^3 is under 0.26 GB, of MeshNet-26 under 1.1 GB', async () => {
     const five = await nodeEngine(randomModel(meshnet(5, 7), 31));
-    expect(five.peakBytes([256, 256, 256])).toBeLessThan(0.25e9);
+    expect(five.peakBytes([256, 256, 256])).toBeLessThan(0.26e9);
     const large = await nodeEngine(randomModel(meshnet(26, 2), 31));
     expect(large.peakBytes([256, 256, 256])).toBeLessThan(1.1e9);
   });

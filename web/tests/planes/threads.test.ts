@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rolling-planes engine with helping threads: the same bits, and never a wait without end.
 import { describe, expect, it } from 'vitest';
+import { planLayout } from '../../segment/src/engines/planes/layout';
+import { readNetwork } from '../../segment/src/engines/planes/network';
 import { nodeEngine, nodePorts } from './node-engine';
 import { type Recipe, randomModel, randomVolume } from './reference';
 
@@ -27,6 +29,31 @@ describe('two and three threads', () => {
       expect(await two.labels(volume)).toEqual(await one.labels(volume));
     }
     await two.dispose();
+  });
+});
+
+describe('the zeros in front of a plane', () => {
+  // Rows of 37 voxels are computed to the 40th, and for 18 of them a plane fills its cache lines.
+  const wide: Recipe = { channels: 5, classes: 3, dilations: [1, 2, 1, 2, 1, 2], activation: 'relu' };
+
+  it('are there while another thread writes the plane before it', async () => {
+    const model = randomModel(wide, 11);
+    const volume = randomVolume([40, 18, 37], 12);
+    const expected = await (await nodeEngine(model)).logits(volume);
+    const two = await nodeEngine(model, { threads: 2 });
+    for (let run = 0; run < 40; ++run) expect(await two.logits(volume)).toEqual(expected);
+    await two.dispose();
+  });
+
+  it('are of no plane', () => {
+    const layers = readNetwork(randomModel(wide, 13));
+    if (typeof layers === 'string') throw new Error(layers);
+    const { rings, dilations } = planLayout(layers, [40, 18, 37], 2);
+    for (const [i, layer] of layers.entries()) {
+      const own = layer.inputs * rings[i].channelBytes;
+      const reach = layer.kernel === 3 ? dilations[i] : 0;
+      expect(rings[i].planeBytes - own).toBeGreaterThanOrEqual(4 * reach);
+    }
   });
 });
 

@@ -48,13 +48,15 @@ function lagsOf(layers: PlanesLayer[]): number[] {
 }
 
 /** Zeros behind each row are those in front of the next; the vectors of the row's end fit too.
- * Channels lie an odd number of cache lines apart, so that they do not evict one another. */
+ * Channels lie an odd number of cache lines apart, so that they do not evict one another. Planes
+ * have zeros of their own between them: a thread may be writing the one in front. */
 function ringOf(channels: number, reach: number, slots: number, shape: Shape3): Ring {
   const [, height, width] = shape;
   const rowBytes = 4 * Math.max(computedWidth(width), up(width + reach, 4));
   const lines = Math.ceil((height * rowBytes) / LINE);
   const channelBytes = LINE * (lines % 2 === 0 ? lines + 1 : lines);
-  return { base: 0, slots, planeBytes: channels * channelBytes, channelBytes, rowBytes };
+  const planeBytes = channels * channelBytes + up(4 * reach, LINE);
+  return { base: 0, slots, planeBytes, channelBytes, rowBytes };
 }
 
 function ringsOf(layers: PlanesLayer[], shape: Shape3): Ring[] {

@@ -3,13 +3,15 @@
 // layers advance together. Knows nothing of where kernels and threads come from.
 import type { Engine, Progress, RunOptions, Volume } from '../engine';
 import type { Shape3 } from '../../model';
-import { WASM_LIMIT, within } from '../memory';
+import { MIB, WASM_LIMIT, within } from '../memory';
 import { voxelsOf } from '../shape';
 import { threadWords } from '../threads';
 import { Crew } from './crew';
 import { type Layout, type Ring, planLayout, writeLayers } from './layout';
 import type { PlanesLayer } from './network';
 import { activeLayers, stepsOf } from './step';
+
+const THREADS_BYTES = 40 * MIB; // measured: the threads' own memory and the compiled kernels
 
 const PAGE = 65536;
 const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(2)} GB`;
@@ -61,7 +63,7 @@ export class PlanesEngine implements Engine {
 
   peakBytes(shape: Shape3): number {
     const { bytes } = planLayout(this.layers, shape, this.crew.threads);
-    return within(bytes, WASM_LIMIT) + voxelsOf(shape);
+    return within(bytes, WASM_LIMIT) + voxelsOf(shape) + THREADS_BYTES;
   }
 
   async dispose(): Promise<void> {
