@@ -21,6 +21,6 @@ export default defineConfig({
   test: {
     fileParallelism: false, // browsers and ubique use all processors themselves
     include: ['tests/**/*.test.ts'],
-    testTimeout: 60_000,
+    testTimeout: 180_000, // on a machine that has other work too
   },
 });

@@ -49,6 +49,7 @@ std::vector<ExportCase> cases() {
       {"gelu_tanh", small(Activation::GeluTanh, Norm::None, true), {}, {}},
       {"probabilities", usual, {.head = GraphHead::Probabilities, .min_max = true}, {}},
       {"labels", usual, {.head = GraphHead::Labels}, {}},
+      {"resized", usual, {.min_max = true, .resize = {20, 12, 31}}, {}},
       {"f16", usual, {.min_max = true}, {DType::F16}},
       {"f16_io", usual, {}, {DType::F16, true}},
       {"i8", usual, {}, {DType::I8}},

@@ -6,15 +6,14 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import * as tf from '@tensorflow/tfjs-core';
-import '@tensorflow/tfjs-backend-wasm';
 import { describe, expect, it } from 'vitest';
 import { sameLabels } from '../../segment/src/engines/check';
-import type { Engine, LoadedModel } from '../../segment/src/engines/engine';
+import type { Engine } from '../../segment/src/engines/engine';
 import { type Box, copyBox, extentOf, voxelsOf } from '../../segment/src/engines/shape';
-import { createTfjsEngine } from '../../segment/src/engines/tfjs';
 import { within } from '../../segment/src/engines/tiles';
 import type { Shape3 } from '../../segment/src/model';
-import { goldens, isThere, scratchFolder, ubique, ubiqueBinary } from '../scans/ubique';
+import { goldens, isThere, ubiqueBinary } from '../scans/ubique';
+import { engineFor, exportTfjs, loaded } from './node-tfjs';
 import { noiseVolume, toyModel } from './toy-network';
 
 const shared = resolve(goldens, '../..');
@@ -47,39 +46,10 @@ function crop<T extends Float32Array | Uint8Array>(values: T, box: Box, into: T)
   return into;
 }
 
-function exported(weights16: boolean): LoadedModel {
-  const folder = join(scratchFolder(), 'model');
-  const weightsFormat = weights16 ? 'f16' : 'f32';
-  ubique(
-    'export',
-    'meshnet',
-    '--model',
-    model,
-    '--format',
-    'tfjs',
-    '--weights',
-    weightsFormat,
-    '-o',
-    folder,
-  );
-  const document = JSON.parse(readFileSync(join(folder, 'model.json'), 'utf8'));
-  const weights = new Uint8Array(readFileSync(join(folder, document.weightsManifest[0].paths[0])));
-  return { ...toyModel(), tfjs: { document, weights } };
-}
-
-async function engineFor(loaded: LoadedModel): Promise<Engine> {
-  if (!(await tf.setBackend('wasm'))) throw new Error('TensorFlow.js has no WebAssembly here');
-  return createTfjsEngine(loaded, {
-    id: 'tfjs-wasm',
-    title: 'TensorFlow.js under Node',
-    peakBytes: () => 0,
-  });
-}
-
 describe.skipIf(!complete)('a BrainChop model written by ubique', () => {
   it(
     'loads in TensorFlow.js and gives the labels of the real scan',
-    { timeout: 240_000 },
+    { timeout: 600_000 },
     async () => {
       const clamp = (value: number) => Math.min(WHOLE[0], Math.max(0, value));
       const input: Box = {
@@ -88,7 +58,7 @@ describe.skipIf(!complete)('a BrainChop model written by ubique', () => {
       };
       const shape = extentOf(input);
       const raw = crop(bytesOf(scan), input, new Uint8Array(voxelsOf(shape)));
-      const engine = await engineFor(exported(false));
+      const engine = await engineFor(loaded(exportTfjs(model)));
       const given = await engine.labels({
         shape,
         values: Float32Array.from(raw, (byte) => byte / 255),
@@ -105,10 +75,12 @@ describe.skipIf(!complete)('a BrainChop model written by ubique', () => {
   it('gives almost the same with weights of 16 bits', async () => {
     const { shape, values } = noiseVolume([20, 20, 20]);
     const volume = { shape, values: values.map(Math.abs) };
-    const exact = await (await engineFor(exported(false))).labels(volume);
-    const loaded = exported(true);
-    expect(loaded.tfjs.weights.length).toBe(exported(false).tfjs.weights.length / 2);
-    expect(sameLabels(await (await engineFor(loaded)).labels(volume), exact)).toBeGreaterThan(0.99);
+    const whole = exportTfjs(model);
+    const half = exportTfjs(model, '--weights', 'f16');
+    expect(half.weights.length).toBe(whole.weights.length / 2);
+    const exact = await (await engineFor(loaded(whole))).labels(volume);
+    const given = await (await engineFor(loaded(half))).labels(volume);
+    expect(sameLabels(given, exact)).toBeGreaterThan(0.99);
   });
 });
 

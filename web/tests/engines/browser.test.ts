@@ -76,14 +76,14 @@ async function run(tab: Page, path: string, shape: Shape3, options: ChooseOption
   return { ...outcome, labels: new Uint8Array(Buffer.from(text, 'base64')) };
 }
 
-describe.skipIf(!complete)('in a real browser', { timeout: 120_000 }, () => {
+describe.skipIf(!complete)('in a real browser', { timeout: 600_000 }, () => {
   beforeAll(async () => {
     page = await buildHarness();
     const exported = join(scratchFolder(), 'web');
     const words = ['--model', model, '--format', 'web', '--name', 'net', '-o', exported];
     ubique('export', 'meshnet', ...words);
     folder = join(exported, 'models', 'net');
-  }, 120_000);
+  }, 600_000);
   afterEach(async () => {
     await browser.close();
     servers.splice(0).forEach((server) => server.close());

@@ -66,7 +66,7 @@ export async function visit(
 }
 
 export async function planned(page: Page): Promise<void> {
-  await page.waitForSelector('#start:enabled', { timeout: 30_000 });
+  await page.waitForSelector('#start:enabled', { timeout: 180_000 });
 }
 
 export async function chooseEngine(page: Page, engine: string): Promise<void> {
@@ -82,7 +82,7 @@ export async function openScan(page: Page, path: string): Promise<void> {
 
 export async function segment(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Segment' }).click();
-  await page.waitForSelector('#volumes-box:not([hidden])', { timeout: 60_000 });
+  await page.waitForSelector('#volumes-box:not([hidden])', { timeout: 180_000 });
 }
 
 /** The text of the one place for errors, once it is shown. */

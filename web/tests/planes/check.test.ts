@@ -31,7 +31,7 @@ describe.skipIf(!isThere(ubiqueBinary, 'ubique'))('a network that ubique exporte
     .map((name) => join(data, name))
     .concat(process.env.UBIQUE_WEB_NETWORK ?? [])
     .filter((path) => isThere(path, 'a network'));
-  it.each(networks)('gives the logits of ubique: %s', { timeout: 60_000 }, async (network) => {
+  it.each(networks)('gives the logits of ubique: %s', { timeout: 180_000 }, async (network) => {
     const model = exported(network);
     for (const threads of [1, 2]) {
       const engine = await nodeEngine(model, { threads });
