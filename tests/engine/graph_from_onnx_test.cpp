@@ -112,6 +112,10 @@ TEST_CASE("graph from onnx: convolutions that change sizes are refused with what
   CHECK(test::contains(changed("strides", std::vector<std::int64_t>{2}), "has strides"));
   CHECK(test::contains(changed("pads", std::vector<std::int64_t>{0, 0}), "changes the size"));
   CHECK(test::contains(changed("group", std::int64_t{2}), "has groups"));
+  auto few = with({{"BatchNormalization", "norm", {"c", "one"}, {"y"}, {}}});
+  CHECK(test::contains(refused(few), "has no weights as its input 2"));
+  auto zeros = with({{"DequantizeLinear", "small", {"w", "one", "w"}, {"v"}, {}}});
+  CHECK(test::contains(refused(zeros), "other zeros than scales"));
   auto bare = with({{"Relu", "", {"c"}, {"y"}, {}}});
   bare.nodes[0].inputs[1] = "gone";
   CHECK(test::contains(refused(bare), "has no weights"));

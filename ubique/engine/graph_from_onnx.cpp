@@ -119,7 +119,8 @@ class ChainReader {
   }
 
   io::HostTensor weight(const OnnxNode& node, std::size_t input) const {
-    return f32_tensor(node.inputs.at(input), constant(node, input));
+    const auto& values = constant(node, input);  // or there is no such input
+    return f32_tensor(node.inputs[input], values);
   }
 
   template <typename T>
@@ -181,7 +182,12 @@ class ChainReader {
       shape[static_cast<std::size_t>(axis)] = scale.numel();
     }
     auto result = values.to(at::kFloat);
-    if (node.inputs.size() > 2) result = result - constant(node, 2).to(at::kFloat).reshape(shape);
+    if (node.inputs.size() > 2) {
+      const auto& zero = constant(node, 2);
+      if (zero.numel() != scale.numel())
+        refuse(node.name, "has other zeros than scales", "as many");
+      result = result - zero.to(at::kFloat).reshape(shape);
+    }
     constants_[node.outputs[0]] = result * scale.to(at::kFloat).reshape(shape);
   }
 
