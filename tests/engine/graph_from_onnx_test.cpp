@@ -99,6 +99,7 @@ TEST_CASE("graph from onnx: other operators and functions are named") {
   CHECK(test::contains(refused(with({{"Elu", "", {"c"}, {"y"}, {{"alpha", 0.5F}}}})),
                        "no activation known here"));
   CHECK(test::contains(refused(with({{"Add", "", {"c", "z"}, {"y"}, {}}})), "takes 'z'"));
+  CHECK(test::contains(refused(with({{"Add", "sum", {"c"}, {"y"}, {}}})), "'sum' has 1 inputs"));
   CHECK(test::contains(refused(with({{"Relu", "", {"x"}, {"y"}, {}}})), "takes 'x'"));
   CHECK(test::contains(refused(with({{"Relu", "", {"c"}, {"z"}, {}}})), "nothing makes 'y'"));
 }

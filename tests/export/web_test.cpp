@@ -67,6 +67,21 @@ TEST_CASE("web export: a second model joins the first, one of the same name does
       "--name"));
 }
 
+TEST_CASE("web export: a name that would lead out of the page is refused") {
+  const test::ScratchFolder folder;
+  make_page(folder / "page");
+  for (const std::string name : {"../x", "a/b", "..", ""}) {
+    CAPTURE(name);
+    CHECK(test::contains(refusal_of(ErrorKind::Usage,
+                                    [&] {
+                                      exporting::export_web(web_model(name), folder / "page",
+                                                            folder / "out");
+                                    }),
+                         "without folders"));
+  }
+  CHECK_FALSE(fs::exists(folder / "out"));
+}
+
 TEST_CASE("web export: other folders are left alone, and a failed export leaves nothing") {
   const test::ScratchFolder folder;
   make_page(folder / "page");

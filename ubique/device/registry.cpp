@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "ubique/base/error.h"
+#include "ubique/base/library.h"
 #include "ubique/base/log.h"
 #include "ubique/device/backend.h"
 
@@ -31,12 +32,6 @@ Backend* registered_backend(const std::string& name) {
     if (backend->name() == name) return backend.get();
   }
   return nullptr;
-}
-
-std::filesystem::path library_folder() {
-  Dl_info info{};
-  if (dladdr(reinterpret_cast<const void*>(&register_backend), &info) == 0) return {};
-  return std::filesystem::path(info.dli_fname).parent_path();
 }
 
 std::filesystem::path plugin_path(const std::string& name) {

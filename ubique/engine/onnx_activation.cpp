@@ -47,6 +47,10 @@ const std::map<std::string, Elementwise>& elementwise() {
   return kTable;
 }
 
+std::size_t inputs_of(const std::string& op) {
+  return op == "Add" || op == "Sub" || op == "Mul" || op == "Div" || op == "Pow" ? 2 : 1;
+}
+
 double compute_nodes(std::span<const io::OnnxNode> nodes, std::map<std::string, double> values,
                      const std::string& to, const std::string& where) {
   for (const auto& node : nodes) {
@@ -64,8 +68,9 @@ double compute_nodes(std::span<const io::OnnxNode> nodes, std::map<std::string, 
             where, io::printable(node.op), io::printable(node.name), io::printable(name));
       inputs.push_back(found->second);
     }
-    check(inputs.size() >= (node.op == "Relu" || inputs.size() == 1 ? 1U : 2U), ErrorKind::Input,
-          "[engine.onnx] {}: {} has too few inputs.", where, node.op);
+    check(inputs.size() == inputs_of(node.op), ErrorKind::Input,
+          "[engine.onnx] {}: {} '{}' has {} inputs; expected {}.", where, node.op,
+          io::printable(node.name), inputs.size(), inputs_of(node.op));
     values[node.outputs.at(0)] = compute->second(node, inputs);
   }
   const auto found = values.find(to);

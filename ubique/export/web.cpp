@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // A page with models inside, ready for any static host. Which files a model has and how the page
 // finds them is said in models/index.json and in each model's ubique.json.
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
 
+#include "ubique/base/error.h"
 #include "ubique/base/file.h"
 #include "ubique/base/json.h"
+#include "ubique/base/library.h"
 #include "ubique/export/write.h"
+#include "ubique/io/plain_name.h"
 
 namespace ubique::exporting {
 namespace {
@@ -68,6 +70,7 @@ CheckedFile write_model(const engine::GraphExport& model, const fs::path& folder
   auto checked = export_tfjs(bare, DType::F32, folder);
   const auto other = export_onnx(bare, {}, folder / "model.onnx");
   checked.difference = std::max(checked.difference, other.difference);
+  checked.agreement = std::min(checked.agreement, other.agreement);
   write_check_file(model, folder / kCheckFile);
   write_file(folder / kManifest, manifest_of(model));
   checked.bytes = size_of_files(folder);
@@ -99,20 +102,12 @@ void copy_page(const fs::path& from, const fs::path& to) {
         error.message());
 }
 
-/// lib/ of an installed tree or of a build.
-fs::path library_folder() {
-  Dl_info info{};
-  return ::dladdr(reinterpret_cast<void*>(&page_folder), &info) != 0
-             ? fs::weakly_canonical(info.dli_fname).parent_path()
-             : fs::path();
-}
-
 }  // namespace
 
 fs::path page_folder(const std::string& name) {
   std::vector<fs::path> places;
   if (const char* set = std::getenv("UBIQUE_WEB")) places.emplace_back(set);
-  const auto library = library_folder();
+  const auto library = library_folder();  // lib/ of an installed tree or of a build
   places.push_back(library.parent_path() / "share" / "ubique" / "web");
   places.push_back(library.parent_path().parent_path() / "web");  // build/cpu/lib, build/web
   for (const auto& place : places) {
@@ -126,6 +121,9 @@ fs::path page_folder(const std::string& name) {
 
 CheckedFile export_web(const engine::GraphExport& model, const fs::path& page,
                        const fs::path& folder) {
+  check(io::is_plain_name(model.graph.name), ErrorKind::Usage,
+        "[export.web] a model's name becomes a folder; got '{}', expected one without folders.",
+        model.graph.name);
   const bool fresh = !fs::exists(folder);
   auto models = models_of(folder);
   check(fresh || !models.empty(), ErrorKind::Usage,
