@@ -3,7 +3,7 @@
 include(Embed)
 
 set(UBIQUE_ROOM_LIBRARIES fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json yaml-cpp::yaml-cpp
-  ZLIB::ZLIB PNG::PNG Threads::Threads ${CMAKE_DL_LIBS})
+  ZLIB::ZLIB PNG::PNG JPEG::JPEG Threads::Threads ${CMAKE_DL_LIBS})
 
 # ubique_add_room(NAME [TORCH] [SOURCES extra...]): all .cpp of the calling folder, as ubique_NAME.
 function(ubique_add_room name)
@@ -120,7 +120,7 @@ function(ubique_add_library)
   target_include_directories(ubique INTERFACE
     "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_link_libraries(ubique PUBLIC fmt::fmt nlohmann_json::nlohmann_json
-    PRIVATE spdlog::spdlog yaml-cpp::yaml-cpp ZLIB::ZLIB PNG::PNG Threads::Threads ${CMAKE_DL_LIBS})
+    PRIVATE spdlog::spdlog yaml-cpp::yaml-cpp ZLIB::ZLIB PNG::PNG JPEG::JPEG Threads::Threads ${CMAKE_DL_LIBS})
   if(UBIQUE_TORCH)
     ubique_generate_registry(backends UBIQUE_BUILTIN_BACKENDS backend device register_builtin_backends)
     ubique_generate_registry(families UBIQUE_FAMILIES models engine register_builtin_families)

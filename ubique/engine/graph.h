@@ -40,20 +40,49 @@ struct GraphActivation {
 
 struct GraphSoftmax {};  ///< over channels
 struct GraphArgmax {};   ///< over channels, which are gone afterwards; i64
-struct GraphMinMax {};   ///< each sample to 0..1; one that is flat to 0
+
+/// Each sample to 0..1. Its range is added to `epsilon`; if that is 0, a sample that is flat gives
+/// 0.
+struct GraphMinMax {
+  double epsilon = 0;
+};
 
 /// Linear between the samples, corners on corners.
 struct GraphResize {
   std::vector<std::int64_t> extents;  ///< of all axes after the channels
 };
 
-using GraphOp = std::variant<GraphConv, GraphBatchNorm, GraphInstanceNorm, GraphActivation,
-                             GraphSoftmax, GraphArgmax, GraphMinMax, GraphResize>;
+/// Extents times 2, linear between the samples, beyond the edge is the edge. Asymmetric: output 2i
+/// lies on input i; half-pixel: as if samples were the middles of equal pieces.
+struct GraphUpsample {
+  enum class Mode { Asymmetric, HalfPixel };
+  Mode mode = Mode::Asymmetric;
+};
+
+/// Of windows of `window` along each axis. `after`: so many places beyond the last one of each axis
+/// belong to windows too, and never win.
+struct GraphMaxPool {
+  std::int64_t window = 2, stride = 2, after = 0;
+};
+
+/// A constant of each channel taken away.
+struct GraphSubtract {
+  std::vector<double> values;
+};
+
+struct GraphConcat {};      ///< of all inputs, along the channels
+struct GraphGlobalMean {};  ///< over all positions of a sample and channel; extents become 1
+struct GraphSpread {};      ///< the first input, of extents 1, repeated to the second's extents
+
+using GraphOp =
+    std::variant<GraphConv, GraphBatchNorm, GraphInstanceNorm, GraphActivation, GraphSoftmax,
+                 GraphArgmax, GraphMinMax, GraphResize, GraphUpsample, GraphMaxPool, GraphSubtract,
+                 GraphConcat, GraphGlobalMean, GraphSpread>;
 
 struct GraphStep {
   std::string name;  ///< what it computes is called the same
   GraphOp op;
-  std::string input;  ///< a step before it, or the graph's input
+  std::vector<std::string> inputs;  ///< steps before it, or the graph's input; one for most
 };
 
 /// Axes of an input that are known only when it is there have a name instead of a number.
@@ -64,7 +93,7 @@ struct Graph {
   std::string input = "input";
   std::vector<GraphExtent> input_shape;     ///< (B, C, ...)
   std::vector<std::int64_t> usual_extents;  ///< of all axes after the channels, open ones too
-  std::vector<GraphStep> steps;             ///< each after its input; the last gives the output
+  std::vector<GraphStep> steps;             ///< each after its inputs; the last gives the output
   std::map<std::string, std::string> notes;
 };
 

@@ -71,7 +71,7 @@ class ChainReader {
   }
 
   void push(const std::string& output, GraphOp op) {
-    graph_.steps.push_back({output, std::move(op), last_step_});
+    graph_.steps.push_back({output, std::move(op), {last_step_}});
     last_step_ = value_ = output;
   }
 

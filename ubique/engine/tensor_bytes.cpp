@@ -78,4 +78,10 @@ at::Tensor torch_tensor(const io::HostTensor& tensor) {
   return value;
 }
 
+io::HostTensor host_tensor_of(const std::string& name, const at::Tensor& tensor) {
+  const auto host = to_host(tensor);
+  const auto bytes = bytes_of(host);
+  return {name, dtype_of(host), host.sizes().vec(), {bytes.begin(), bytes.end()}};
+}
+
 }  // namespace ubique::engine

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <span>
+#include <string>
 
 #include "ubique/base/dtype.h"
 #include "ubique/io/host_tensor.h"
@@ -25,5 +26,6 @@ std::span<const std::byte> bytes_of(const at::Tensor& host);
 std::span<std::byte> writable_bytes_of(at::Tensor& host);
 
 at::Tensor torch_tensor(const io::HostTensor& tensor);  ///< a copy, on the host
+io::HostTensor host_tensor_of(const std::string& name, const at::Tensor& tensor);  ///< and back
 
 }  // namespace ubique::engine

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <optional>
+#include <set>
 #include <span>
 
 #include "ubique/base/error.h"
@@ -29,34 +30,47 @@ class OnnxLowering {
       : graph_(graph), half_(options.dtype == DType::F16), options_(options) {}
 
   io::OnnxModel run() {
-    const auto inner = half_ ? DType::F16 : DType::F32;
     const auto outer = half_ && options_.half_io ? DType::F16 : DType::F32;
     model_.name = graph_.name;
     model_.producer = "ubique";
     model_.metadata = graph_.notes;
     model_.inputs = {{"input", outer, extents(graph_.input_shape)}};
     names_[graph_.input] = "input";
-    in_half_ = outer == DType::F16;
+    if (outer == DType::F16) halves_.insert("input");
     for (const auto& step : graph_.steps) {
       step_ = &step;
-      input_ = names_.at(step.input);
+      inputs_.clear();
+      for (const auto& input : step.inputs) inputs_.push_back(names_.at(input));
       names_[step.name] = step.name;
-      enter_half();
+      choose_precision();
+      input_ = inputs_.at(0);
       std::visit([&](const auto& op) { lower(op); }, step.op);
     }
-    finish(outer, inner);
+    finish(outer);
     return std::move(model_);
   }
 
  private:
-  /// Once, and only after intensities have come into a range that f16 has.
-  void enter_half() {
-    if (!half_ || in_half_ || std::holds_alternative<engine::GraphMinMax>(step_->op) ||
-        std::holds_alternative<engine::GraphResize>(step_->op)) {
-      return;
-    }
-    in_half_ = true;
-    input_ = add("Cast", {input_}, "input_half", {{"to", std::int64_t{10}}});
+  /// What has to do with the range of values is computed in f32, unless the input itself is f16:
+  /// f16 begins after intensities have come into a range that it has, and ends where maps are
+  /// brought to 0..1.
+  void choose_precision() {
+    if (!half_) return;
+    const bool ranges = std::holds_alternative<engine::GraphMinMax>(step_->op) ||
+                        std::holds_alternative<engine::GraphResize>(step_->op) ||
+                        std::holds_alternative<engine::GraphSubtract>(step_->op);
+    in_half_ = !ranges || (options_.half_io && inputs_[0] == "input");
+    for (auto& input : inputs_) input = in_precision(input);
+    if (in_half_) halves_.insert(step_->name);
+  }
+
+  /// The value in f16 or f32, as the step wants it; cast once, however many take it.
+  std::string in_precision(const std::string& value) {
+    if (halves_.contains(value) == in_half_) return value;
+    const auto name = value + (in_half_ ? ".half" : ".whole");
+    if (!cast_.insert(name).second) return name;
+    if (in_half_) halves_.insert(name);
+    return add("Cast", {value}, name, {{"to", std::int64_t{in_half_ ? 10 : 1}}});
   }
 
   static std::vector<io::OnnxExtent> extents(const std::vector<engine::GraphExtent>& shape) {
@@ -67,10 +81,10 @@ class OnnxLowering {
     return std::holds_alternative<engine::GraphArgmax>(graph_.steps.back().op);
   }
 
-  void finish(DType outer, DType inner) {
+  void finish(DType outer) {
     const auto& last = graph_.steps.back().name;
-    if (!gives_labels() && inner != outer) {
-      add("Cast", {last}, "output", {{"to", std::int64_t{1}}});
+    if (!gives_labels() && halves_.contains(last) != (outer == DType::F16)) {
+      add("Cast", {last}, "output", {{"to", std::int64_t{outer == DType::F16 ? 10 : 1}}});
     } else {
       add("Identity", {last}, "output");
     }
@@ -223,8 +237,10 @@ class OnnxLowering {
     for (const auto extent : resize.extents) extents.emplace_back(extent);
   }
 
+  std::size_t spatial_dims() const { return graph_.input_shape.size() - 2; }
+
   /// (x - min) / (max - min), and a range of none counts as 1.
-  void lower(const engine::GraphMinMax&) {
+  void lower(const engine::GraphMinMax& op) {
     std::vector<std::int64_t> axes;
     for (std::size_t i = 1; i < graph_.input_shape.size(); ++i) {
       axes.push_back(static_cast<std::int64_t>(i));
@@ -233,20 +249,72 @@ class OnnxLowering {
                                                            {"keepdims", std::int64_t{1}}};
     const auto low = add("ReduceMin", {input_}, own("low"), over);
     const auto high = add("ReduceMax", {input_}, own("high"), over);
-    const auto range = add("Sub", {high, low}, own("range"));
-    const auto flat = add("Equal", {range, number(0, own("zero"))}, own("flat"));
-    const auto safe = add("Where", {flat, number(1, own("one")), range}, own("safe"));
+    auto range = add("Sub", {high, low}, own("range"));
+    if (op.epsilon > 0) {
+      const auto epsilon = number(static_cast<float>(op.epsilon), own("epsilon"));
+      range = add("Add", {range, epsilon}, own("safe"));
+    } else {
+      const auto flat = add("Equal", {range, number(0, own("zero"))}, own("flat"));
+      range = add("Where", {flat, number(1, own("one")), range}, own("safe"));
+    }
     const auto shifted = add("Sub", {input_, low}, own("shifted"));
-    add("Div", {shifted, safe}, step_->name);
+    add("Div", {shifted, range}, step_->name);
+  }
+
+  void lower(const engine::GraphUpsample& op) {
+    std::vector<float> scales(2 + spatial_dims(), 2);
+    scales[0] = scales[1] = 1;
+    auto tensor = f32_tensor(own("scales"), {static_cast<std::int64_t>(scales.size())}, scales);
+    model_.constants.push_back(std::move(tensor));  // f32 whatever the values are
+    const bool asymmetric = op.mode == engine::GraphUpsample::Mode::Asymmetric;
+    add("Resize", {input_, "", own("scales")}, step_->name,
+        {{"mode", std::string("linear")},
+         {"coordinate_transformation_mode",
+          std::string(asymmetric ? "asymmetric" : "half_pixel")}});
+  }
+
+  void lower(const engine::GraphMaxPool& op) {
+    const auto dims = spatial_dims();
+    std::vector<std::int64_t> pads(dims, 0);
+    pads.insert(pads.end(), dims, op.after);
+    add("MaxPool", {input_}, step_->name,
+        {{"kernel_shape", std::vector<std::int64_t>(dims, op.window)},
+         {"strides", std::vector<std::int64_t>(dims, op.stride)},
+         {"pads", pads}});
+  }
+
+  void lower(const engine::GraphSubtract& op) {
+    io::Shape shape(spatial_dims() + 1, 1);  // (C, 1, ...)
+    shape[0] = static_cast<std::int64_t>(op.values.size());
+    const std::vector<float> values(op.values.begin(), op.values.end());
+    add("Sub", {input_, constant(f32_tensor("", shape, values), own("values"))}, step_->name);
+  }
+
+  void lower(const engine::GraphConcat&) {
+    add("Concat", inputs_, step_->name, {{"axis", std::int64_t{1}}});
+  }
+
+  void lower(const engine::GraphGlobalMean&) { add("GlobalAveragePool", {input_}, step_->name); }
+
+  /// Batch and channels are the first input's own: 1 spreads to anything.
+  void lower(const engine::GraphSpread&) {
+    const auto shape = add("Shape", {inputs_.at(1)}, own("shape"));
+    const auto end = integers({static_cast<std::int64_t>(2 + spatial_dims())}, own("to"));
+    const auto extents = add("Slice", {shape, integers({2}, own("from")), end}, own("extents"));
+    const auto sizes = add("Concat", {integers({1, 1}, own("ones")), extents}, own("sizes"),
+                           {{"axis", std::int64_t{0}}});
+    add("Expand", {input_, sizes}, step_->name);
   }
 
   const engine::Graph& graph_;
-  bool half_, in_half_ = false;  // wanted, and reached
+  bool half_, in_half_ = false;  // wanted at all, and in this step
   OnnxOptions options_;
   io::OnnxModel model_;
   std::map<std::string, std::string> names_;
   const GraphStep* step_ = nullptr;
-  std::string input_;
+  std::vector<std::string> inputs_;
+  std::string input_;                    // the first
+  std::set<std::string> halves_, cast_;  // values in f16, and those that are casts
   std::int64_t channels_ = 1;
   std::optional<std::vector<io::OnnxExtent>> resized_;
 };

@@ -2,9 +2,11 @@
 #include "ubique/export/onnx_run.h"
 
 #include <ATen/ATen.h>
+#include <ATen/ExpandUtils.h>
 #include <ATen/core/grad_mode.h>
 
 #include <functional>
+#include <limits>
 #include <map>
 
 #include "ubique/base/error.h"
@@ -58,13 +60,51 @@ at::Tensor slice_node(const OnnxNode&, const std::vector<at::Tensor>& x) {
   return x[0].slice(0, x[1].item<std::int64_t>(), x[2].item<std::int64_t>());
 }
 
+/// To twice the size. Output 2i on input i is what corners on corners gives for one sample less.
+at::Tensor double_node(const OnnxNode& node, const at::Tensor& x, const at::Tensor& scales,
+                       const std::string& mode) {
+  const bool known = x.dim() == 4 && scales.equal(at::tensor({1.F, 1.F, 2.F, 2.F})) &&
+                     (mode == "asymmetric" || mode == "half_pixel");
+  check(known, ErrorKind::Input, "[export.onnx] '{}' resizes in a way that is not known here.",
+        node.name);
+  const auto height = 2 * x.size(2), width = 2 * x.size(3);
+  if (mode == "half_pixel") return at::upsample_bilinear2d(x, {height, width}, false);
+  const auto inner = at::upsample_bilinear2d(x, {height - 1, width - 1}, /*align_corners=*/true);
+  return at::replication_pad2d(inner, {0, 1, 0, 1});
+}
+
 at::Tensor resize_node(const OnnxNode& node, const std::vector<at::Tensor>& x) {
+  const auto mode = attribute<std::string>(node, "coordinate_transformation_mode");
+  if (x.size() == 3) return double_node(node, x[0], x[2], mode);
   const auto sizes = x.at(3).slice(0, 2).contiguous();
-  check(attribute<std::string>(node, "coordinate_transformation_mode") == "align_corners" &&
-            sizes.numel() == 3,
-        ErrorKind::Input, "[export.onnx] '{}' resizes in a way that is not known here.", node.name);
+  check(mode == "align_corners" && sizes.numel() == 3, ErrorKind::Input,
+        "[export.onnx] '{}' resizes in a way that is not known here.", node.name);
   return at::upsample_trilinear3d(x[0], at::IntArrayRef(sizes.const_data_ptr<std::int64_t>(), 3),
                                   /*align_corners=*/true);
+}
+
+at::Tensor pool_node(const OnnxNode& node, const std::vector<at::Tensor>& x) {
+  const auto pads = attribute<Integers>(node, "pads");
+  check(x[0].dim() == 4 && pads.size() == 4, ErrorKind::Input,
+        "[export.onnx] '{}' is a maximum that is not known here; expected one of pictures.",
+        node.name);
+  const auto padded = at::constant_pad_nd(x[0], {pads[1], pads[3], pads[0], pads[2]},
+                                          -std::numeric_limits<float>::infinity());
+  return at::max_pool2d(padded, attribute<Integers>(node, "kernel_shape"),
+                        attribute<Integers>(node, "strides"));
+}
+
+at::Tensor mean_node(const OnnxNode&, const std::vector<at::Tensor>& x) {
+  Integers axes;
+  for (std::int64_t i = 2; i < x[0].dim(); ++i) axes.push_back(i);
+  return x[0].mean(axes, true);
+}
+
+at::Tensor expand_node(const OnnxNode&, const std::vector<at::Tensor>& x) {
+  const auto sizes = x.at(1).contiguous();
+  const at::IntArrayRef wanted(sizes.const_data_ptr<std::int64_t>(),
+                               static_cast<std::size_t>(sizes.numel()));
+  return x[0].expand(at::infer_size(x[0].sizes(), wanted));
 }
 
 at::Tensor constant_of(const io::HostTensor& tensor) {
@@ -123,6 +163,9 @@ const std::map<std::string, Compute>& operators() {
       {"Concat", [](const OnnxNode& node,
                     const Inputs& x) { return at::cat(x, attribute<std::int64_t>(node, "axis")); }},
       {"Resize", resize_node},
+      {"MaxPool", pool_node},
+      {"GlobalAveragePool", mean_node},
+      {"Expand", expand_node},
   };
   return kOperators;
 }

@@ -97,6 +97,12 @@ class TfjsLowering {
   void lower(const engine::GraphArgmax&) { refuse("labels come out; choose --head logits"); }
   void lower(const engine::GraphMinMax&) { refuse("intensities; leave out --min-max"); }
   void lower(const engine::GraphResize&) { refuse("resizing; leave out --resize"); }
+  void lower(const engine::GraphUpsample&) { refuse("maps at twice the size"); }
+  void lower(const engine::GraphMaxPool&) { refuse("maxima of windows"); }
+  void lower(const engine::GraphSubtract&) { refuse("means that are taken away"); }
+  void lower(const engine::GraphConcat&) { refuse("branches that are put together"); }
+  void lower(const engine::GraphGlobalMean&) { refuse("means over pictures"); }
+  void lower(const engine::GraphSpread&) { refuse("branches that are put together"); }
 
   [[noreturn]] static void refuse(const std::string& what) {
     fail(ErrorKind::Usage,

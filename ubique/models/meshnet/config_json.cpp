@@ -1,72 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // A MeshNet's configuration as a checkpoint's header holds it.
-#include <functional>
-#include <map>
-
-#include "ubique/base/text.h"
+#include "ubique/base/json_fields.h"
 #include "ubique/models/meshnet/config.h"
 
 namespace ubique::meshnet {
 namespace {
 
-/// Takes the keys of one object out, one by one; what is left at the end nobody knows.
-class JsonFields {
- public:
-  JsonFields(const Json& json, std::string where) : where_(std::move(where)) {
-    check(json.is_object(), ErrorKind::Input,
-          "[meshnet.config] {} is not a configuration; got {}, expected an object.", where_,
-          json.type_name());
-    for (const auto& [key, value] : json.items()) fields_[key] = value;
-  }
-
-  template <typename T>
-  void take(const std::string& key, T& value) {
-    known_.push_back(key);
-    const auto found = fields_.find(key);
-    if (found == fields_.end()) return;
-    try {
-      value = found->second.get<T>();
-    } catch (const Json::exception&) {
-      fail(ErrorKind::Input, "[meshnet.config] {}: '{}' cannot be read; got {}.", where_, key,
-           found->second.dump());
-    }
-    fields_.erase(found);
-  }
-
-  /// A text that `parse` turns into the value; its error becomes one about this file.
-  template <typename T>
-  void take_name(const std::string& key, T& value,
-                 const std::function<T(std::string_view)>& parse) {
-    std::string text;
-    take(key, text);
-    if (text.empty()) return;
-    try {
-      value = parse(text);
-    } catch (const Error& error) {
-      fail(ErrorKind::Input, "[meshnet.config] {}: '{}': {}", where_, key, error.what());
-    }
-  }
-
-  Json take_json(const std::string& key) {
-    Json value;
-    take(key, value);
-    return value;
-  }
-
-  void finish() const {
-    if (fields_.empty()) return;
-    const auto& key = fields_.begin()->first;
-    fail(ErrorKind::Input, "[meshnet.config] {}: unknown key '{}'.{}", where_, key,
-         hint(key, known_));
-  }
-
-  const std::string& where() const { return where_; }
-
- private:
-  std::string where_;
-  std::map<std::string, Json> fields_;
-  std::vector<std::string> known_;
-};
+constexpr const char* kConfigPlace = "meshnet.config";
 
 Json preprocessing_json(const Preprocessing& how) {
   return {{"conform", how.conform},           {"shape", how.shape},
@@ -77,7 +17,7 @@ Json preprocessing_json(const Preprocessing& how) {
 Preprocessing preprocessing_from(const Json& json, const std::string& where) {
   Preprocessing how;
   if (json.is_null()) return how;
-  JsonFields fields(json, where + ", preprocessing");
+  JsonFields fields(json, kConfigPlace, where + ", preprocessing");
   fields.take("conform", how.conform);
   fields.take("shape", how.shape);
   fields.take("spacing", how.spacing);
@@ -93,7 +33,7 @@ std::vector<Label> labels_from(const Json& json, const std::string& where) {
   if (json.is_null()) return labels;
   for (const auto& item : json) {
     Label label;
-    JsonFields fields(item, where + ", labels");
+    JsonFields fields(item, kConfigPlace, where + ", labels");
     fields.take("name", label.name);
     fields.take("colour", label.colour);
     fields.finish();
@@ -125,7 +65,7 @@ Json to_json(const MeshNetConfig& config) {
 
 MeshNetConfig from_json(const Json& json, const std::string& where) {
   MeshNetConfig config;
-  JsonFields fields(json, where);
+  JsonFields fields(json, kConfigPlace, where);
   fields.take("in_channels", config.in_channels);
   fields.take("channels", config.channels);
   fields.take("classes", config.classes);

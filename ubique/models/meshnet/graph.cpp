@@ -22,7 +22,7 @@ class ChainBuilder {
       : file_(file), graph_(graph), last_(graph.input) {}
 
   void add(const std::string& name, engine::GraphOp op) {
-    graph_.steps.push_back({name, std::move(op), last_});
+    graph_.steps.push_back({name, std::move(op), {last_}});
     last_ = name;
   }
 

@@ -10,7 +10,6 @@
 #include <optional>
 
 #include "ubique/base/text.h"
-#include "ubique/engine/tensor_bytes.h"
 #include "ubique/io/printable.h"
 
 namespace ubique::meshnet {
@@ -141,12 +140,6 @@ void check_alike(const ImportedLayers& layers, const std::string& file) {
 at::Tensor tensor_of(const io::HostTensor& tensor) {
   auto copy = engine::torch_tensor(tensor);
   return copy.is_floating_point() ? copy.to(at::kFloat) : copy;
-}
-
-io::HostTensor host_tensor_of(const std::string& name, const at::Tensor& tensor) {
-  const auto host = engine::to_host(tensor);
-  const auto bytes = engine::bytes_of(host);
-  return {name, engine::dtype_of(host), host.sizes().vec(), {bytes.begin(), bytes.end()}};
 }
 
 bool is_layer_name(const std::string& name) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "ubique/engine/tensor_bytes.h"
 #include "ubique/io/host_tensor.h"
 #include "ubique/models/meshnet/weights.h"
 
@@ -23,7 +24,7 @@ struct ImportedLayers {
 };
 
 at::Tensor tensor_of(const io::HostTensor& tensor);  ///< f32 for floats, else as it is
-io::HostTensor host_tensor_of(const std::string& name, const at::Tensor& tensor);
+using engine::host_tensor_of;
 
 /// Can a tensor of a MeshNet have that name?
 bool is_layer_name(const std::string& name);

@@ -62,6 +62,15 @@ struct LayerChain {
   void add(const engine::GraphArgmax&) {}
   void add(const engine::GraphMinMax&) {}
   void add(const engine::GraphResize&) {}
+
+  template <typename Other>
+  void add(const Other&) {
+    fail(
+        ErrorKind::Input,
+        "[meshnet.import] {} has an operator that no MeshNet has; expected convolutions, norms and "
+        "activations.",
+        where);
+  }
 };
 
 }  // namespace

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/data/images/fixations.h"
+
+#include <cstring>
+
+#include "goldens.h"
+#include "mat_samples.h"
+#include "tests/base/scratch.h"
+#include "ubique/base/file.h"
+#include "ubique/io/image.h"
+#include "ubique/io/npz.h"
+
+using namespace ubique;
+using data::Fixation;
+using Fixations = std::vector<Fixation>;
+
+namespace {
+
+io::HostTensor points(const std::string& name, const std::vector<double>& values) {
+  io::HostTensor tensor{name, DType::F64, {static_cast<std::int64_t>(values.size() / 2), 2}, {}};
+  const auto bytes = std::as_bytes(std::span(values));
+  tensor.bytes.assign(bytes.begin(), bytes.end());
+  return tensor;
+}
+
+std::string error_of_file(const test::ScratchFolder& folder, const std::string& name,
+                          const std::string& content) {
+  write_file(folder / name, content);
+  return test::error_of([&] { data::read_fixations(folder / name); });
+}
+
+}  // namespace
+
+TEST_CASE("fixations: tables come back, and other columns are passed over") {
+  const test::ScratchFolder folder;
+  const Fixations want = {{1, 2}, {3.5, -4}};
+  data::write_fixations(folder / "a.csv", want);
+  CHECK(data::read_fixations(folder / "a.csv") == want);
+  write_file(folder / "b.csv", "time, Y ,X\r\n9,2,1\n,-4,3.5\n\n");
+  CHECK(data::read_fixations(folder / "b.csv") == want);
+  write_file(folder / "c.csv", "1,2\n3.5,-4");
+  CHECK(data::read_fixations(folder / "c.csv") == want);
+  write_file(folder / "d.csv", "x,y\n");
+  CHECK(data::read_fixations(folder / "d.csv").empty());
+}
+
+TEST_CASE("fixations: a table that is none is refused with its row") {
+  const test::ScratchFolder folder;
+  CHECK(test::contains(error_of_file(folder, "a.csv", "x,y\n1,2\n1,oops\n"),
+                       "has no number for y in row 3; got '1,oops'"));
+  CHECK(test::contains(error_of_file(folder, "a.csv", "u,v\n1,2\n"), "has no columns x and y"));
+  CHECK(test::contains(error_of_file(folder, "a.csv", "x,y\n,\n"), "no number for x in row 2"));
+  CHECK(test::contains(error_of_file(folder, "a.txt", ""), "of no kind that holds fixations"));
+}
+
+TEST_CASE("fixations: arrays of NumPy are read") {
+  const test::ScratchFolder folder;
+  const Fixations want = {{1, 2}, {3, 4}};
+  io::write_npy(folder / "a.npy", points("a", {1, 2, 3, 4}));
+  CHECK(data::read_fixations(folder / "a.npy") == want);
+  const std::vector two = {points("other", {9, 9}), points("points", {1, 2, 3, 4})};
+  io::write_npz(folder / "a.npz", two);
+  CHECK(data::read_fixations(folder / "a.npz") == want);
+  const std::vector unnamed = {points("u", {9, 9}), points("v", {1, 2})};
+  io::write_npz(folder / "b.npz", unnamed);
+  CHECK(test::contains(test::error_of([&] { data::read_fixations(folder / "b.npz"); }),
+                       "none of them called points or fixations"));
+  auto flat = points("a", {1, 2});
+  flat.shape = {1, 1, 2};
+  io::write_npy(folder / "c.npy", flat);
+  CHECK(test::contains(test::error_of([&] { data::read_fixations(folder / "c.npy"); }),
+                       "expected N x 2"));
+}
+
+TEST_CASE("fixations: bright pixels of point pictures are fixations") {
+  const test::ScratchFolder folder;
+  io::write_image(folder / "a.png", {3, 2, 1, {0, 255, 100, 0, 0, 128}});
+  CHECK(data::read_fixations(folder / "a.png") == Fixations{{1, 0}, {2, 1}});
+}
+
+TEST_CASE("fixations: DUT-OMRON's table is sorted, its first row left out") {
+  const test::ScratchFolder folder;
+  // Columns: x, y, time. The row of time 0 holds width and height.
+  const std::vector<double> table = {5, 400, 7, 6, 300, 8, 2, 0, 1};
+  write_file(folder / "a.mat", test::mat_file(test::mat_numbers({3, 3}, "s", table)));
+  CHECK(data::read_fixations(folder / "a.mat") == Fixations{{7, 8}, {5, 6}});
+}
+
+TEST_CASE("fixations: PASCAL-S counts rows and columns from 1") {
+  const test::ScratchFolder folder;
+  const auto cells =
+      test::mat_numbers({2, 2}, "", {1, 11, 5, 15}) + test::mat_numbers({0, 0}, "", {});
+  write_file(folder / "a.mat",
+             test::mat_file(test::mat_array(test::kMatCell, {1, 2}, "fixCell", cells)));
+  const auto lists = data::read_fixation_lists(folder / "a.mat");
+  REQUIRE(lists.size() == 2);
+  CHECK(lists[0].fixations == Fixations{{4, 0}, {14, 10}});
+  CHECK(lists[1].fixations.empty());
+  CHECK(test::contains(test::error_of([&] { data::read_fixations(folder / "a.mat"); }),
+                       "fixations of 2 pictures; expected one"));
+}
+
+TEST_CASE("fixations: OSIE's observers are put together and cut to whole pixels") {
+  const test::ScratchFolder folder;
+  write_file(folder / "a.mat", test::osie_file({{"1001.jpg", {{1.9, 2.2}, {3, 4}}}}));
+  const auto lists = data::read_fixation_lists(folder / "a.mat");
+  REQUIRE(lists.size() == 1);
+  CHECK(lists[0].stimulus == "1001.jpg");
+  CHECK(lists[0].fixations == Fixations{{1, 2}, {3, 4}});
+}
+
+TEST_CASE("fixations: a MATLAB file of something else is refused") {
+  const test::ScratchFolder folder;
+  write_file(folder / "a.mat", test::mat_file(test::mat_numbers({1, 1}, "x", {1})));
+  CHECK(test::contains(test::error_of([&] { data::read_fixations(folder / "a.mat"); }),
+                       "holds no fixations that can be read"));
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A picture or map as numbers to compute with. Files and 8 bits are io/image.h's business.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "ubique/io/png.h"
+
+namespace ubique::data {
+
+struct Image {
+  int height = 0, width = 0, channels = 1;
+  std::vector<float> values;  ///< (H, W, C), rows from the top; pictures count 0 to 255
+
+  std::size_t row() const {
+    return static_cast<std::size_t>(width) * static_cast<std::size_t>(channels);
+  }
+  std::size_t size() const { return row() * static_cast<std::size_t>(height); }
+};
+
+/// A place in a picture, in pixels: x to the right, y down, (0, 0) in the upper left pixel.
+struct Fixation {
+  double x = 0, y = 0;
+  bool operator==(const Fixation&) const = default;
+};
+
+struct FrameSize {
+  int height = 0, width = 0;
+  bool operator==(const FrameSize&) const = default;
+};
+
+Image to_image(const io::Picture& picture);
+/// Rounded half to even and kept within 0 to 255.
+io::Picture to_picture(const Image& image);
+
+}  // namespace ubique::data

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a person can do with MSI-Net: one function per row of `ubique VERB msinet`, one file each.
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "ubique/data/images/datasets.h"
+#include "ubique/engine/family.h"
+#include "ubique/engine/session.h"
+#include "ubique/models/msinet/weights.h"
+
+namespace ubique::msinet {
+
+engine::Command synth_command();     ///< data msinet synth
+engine::Command evaluate_command();  ///< evaluate msinet
+engine::Command run_command();       ///< run msinet
+
+/// Flags of every command that takes a data set.
+std::vector<engine::Option> saliency_data_options();
+/// Keys: data (a folder), dataset (a name of the catalogue), stimuli, maps, fixations, sigma,
+/// valid_share. `size` is the network's. Usage error that says what is missing.
+data::SaliencyData open_data(const Config& config, const std::array<std::int64_t, 2>& size,
+                             int threads);
+
+/// A checkpoint of ours or any importable file, with its weights.
+MsiNetFile open_file(const std::filesystem::path& path);
+
+/// The session of a network that only runs.
+engine::Session open_run_session(const MsiNetConfig& config, const engine::Request& request);
+
+int host_threads();  ///< at least 1
+
+}  // namespace ubique::msinet

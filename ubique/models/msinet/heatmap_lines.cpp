@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// Contours and markers of a heat map. Lines are drawn by distance: a pixel is covered as far as its
+// middle lies within the line, so edges are smooth without a second pass.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "ubique/models/msinet/heatmap.h"
+
+namespace ubique::msinet {
+namespace {
+
+constexpr double kContourHalfWidth = 0.75;  // pixels
+
+struct LineEnd {
+  double x, y;
+};
+
+double distance_to_segment(double x, double y, const LineEnd& a, const LineEnd& b) {
+  const double dx = b.x - a.x, dy = b.y - a.y;
+  const double length = dx * dx + dy * dy;
+  const double along =
+      length > 0 ? std::clamp(((x - a.x) * dx + (y - a.y) * dy) / length, 0.0, 1.0) : 0;
+  return std::hypot(x - a.x - along * dx, y - a.y - along * dy);
+}
+
+/// How much of each pixel the lines cover; segments that meet do not add up.
+class Coverage {
+ public:
+  Coverage(int width, int height)
+      : width_(width),
+        height_(height),
+        covered_(static_cast<std::size_t>(width) * static_cast<std::size_t>(height)) {}
+
+  void add(const LineEnd& a, const LineEnd& b) {
+    const double reach = kContourHalfWidth + 0.5;
+    const int left = std::max(0, static_cast<int>(std::floor(std::min(a.x, b.x) - reach)));
+    const int right = std::min(width_ - 1, static_cast<int>(std::ceil(std::max(a.x, b.x) + reach)));
+    const int top = std::max(0, static_cast<int>(std::floor(std::min(a.y, b.y) - reach)));
+    const int bottom =
+        std::min(height_ - 1, static_cast<int>(std::ceil(std::max(a.y, b.y) + reach)));
+    for (int y = top; y <= bottom; ++y) {
+      for (int x = left; x <= right; ++x) {
+        auto& pixel = covered_[index(x, y)];
+        const double share = reach - distance_to_segment(x, y, a, b);
+        pixel = std::max(pixel, static_cast<float>(std::clamp(share, 0.0, 1.0)));
+      }
+    }
+  }
+
+  void paint(io::Picture& picture, const Colour& colour) const {
+    for (int y = 0; y < height_; ++y) {
+      for (int x = 0; x < width_; ++x) {
+        const float share = covered_[index(x, y)];
+        if (share > 0) blend_pixel(picture, x, y, colour, static_cast<double>(share));
+      }
+    }
+  }
+
+ private:
+  std::size_t index(int x, int y) const {
+    return static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) +
+           static_cast<std::size_t>(x);
+  }
+
+  int width_, height_;
+  std::vector<float> covered_;
+};
+
+/// The square between four pixel middles: corners clockwise from the top left, side i from corner i
+/// to the next.
+struct MarchingSquare {
+  std::array<LineEnd, 4> corners;
+  std::array<double, 4> heights;  // above the level
+
+  LineEnd crossing(std::size_t side) const {
+    const auto next = (side + 1) % 4;
+    const double part = heights[side] / (heights[side] - heights[next]);
+    return {corners[side].x + part * (corners[next].x - corners[side].x),
+            corners[side].y + part * (corners[next].y - corners[side].y)};
+  }
+
+  void draw(Coverage& coverage) const {
+    std::array<std::size_t, 4> crossed{};
+    std::size_t count = 0;
+    for (std::size_t side = 0; side < 4; ++side) {
+      if ((heights[side] >= 0) != (heights[(side + 1) % 4] >= 0)) crossed[count++] = side;
+    }
+    if (count == 2) coverage.add(crossing(crossed[0]), crossing(crossed[1]));
+    if (count == 4) {
+      // A saddle: the middle decides which corners belong together.
+      const double middle = (heights[0] + heights[1] + heights[2] + heights[3]) / 4;
+      const bool around_first = (middle >= 0) != (heights[0] >= 0);
+      const std::size_t first = around_first ? 3 : 0;  // lines cut off corners 0 and 2, or 1 and 3
+      coverage.add(crossing(first), crossing((first + 1) % 4));
+      coverage.add(crossing((first + 2) % 4), crossing((first + 3) % 4));
+    }
+  }
+};
+
+/// Three columns and five rows of a digit, the top row in the highest bits.
+constexpr std::array<int, 10> kDigits = {
+    0b111101101101111, 0b010110010010111, 0b111001111100111, 0b111001111001111, 0b101101111001001,
+    0b111100111001111, 0b111100111101111, 0b111001001001001, 0b111101111101111, 0b111101111001111};
+
+void draw_number(io::Picture& picture, int number, int x, int y, int size, const Colour& colour) {
+  const auto text = std::to_string(number);
+  int left = x - (static_cast<int>(text.size()) * 4 - 1) * size / 2;
+  const int top = y - 5 * size / 2;
+  for (const char digit : text) {
+    const int bits = kDigits[static_cast<std::size_t>(digit - '0')];
+    for (int i = 0; i < 15 * size * size; ++i) {
+      const int column = i % (3 * size), row = i / (3 * size);
+      const int bit = 14 - (row / size * 3 + column / size);
+      if ((bits >> bit & 1) != 0) blend_pixel(picture, left + column, top + row, colour, 1);
+    }
+    left += 4 * size;
+  }
+}
+
+}  // namespace
+
+void draw_contour(io::Picture& picture, const MeasuredMap<float>& map, double value,
+                  const Colour& colour) {
+  Coverage coverage(map.width, map.height);
+  const auto width = static_cast<std::size_t>(map.width);
+  const auto height_at = [&](int x, int y) {
+    const auto place = static_cast<std::size_t>(y) * width + static_cast<std::size_t>(x);
+    return static_cast<double>(map.values[place]) - value;
+  };
+  for (int y = 0; y + 1 < map.height; ++y) {
+    for (int x = 0; x + 1 < map.width; ++x) {
+      const double left = x, right = x + 1, top = y, bottom = y + 1;
+      const MarchingSquare square{
+          {{{left, top}, {right, top}, {right, bottom}, {left, bottom}}},
+          {height_at(x, y), height_at(x + 1, y), height_at(x + 1, y + 1), height_at(x, y + 1)}};
+      square.draw(coverage);
+    }
+  }
+  coverage.paint(picture, colour);
+}
+
+void draw_peaks(io::Picture& picture, std::span<const Peak> peaks) {
+  const int size = std::max(1, std::max(picture.width, picture.height) / 320);  // of a digit's dot
+  const double radius = 6.0 * size;
+  const int reach = static_cast<int>(radius) + 2;
+  for (std::size_t i = 0; i < peaks.size(); ++i) {
+    for (int dy = -reach; dy <= reach; ++dy) {
+      for (int dx = -reach; dx <= reach; ++dx) {
+        const double away = std::hypot(dx, dy);
+        const double disc = std::clamp(radius + 0.5 - away, 0.0, 1.0);
+        const double ring = std::clamp(size + 0.5 - std::abs(away - radius), 0.0, 1.0);
+        blend_pixel(picture, peaks[i].x + dx, peaks[i].y + dy, {20, 20, 20}, 0.7 * disc);
+        blend_pixel(picture, peaks[i].x + dx, peaks[i].y + dy, {255, 255, 255}, ring);
+      }
+    }
+    draw_number(picture, static_cast<int>(i) + 1, peaks[i].x, peaks[i].y, size, {255, 255, 255});
+  }
+}
+
+}  // namespace ubique::msinet

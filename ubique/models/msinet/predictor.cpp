@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/models/msinet/predictor.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <cstring>
+
+#include "ubique/data/images/frame.h"
+#include "ubique/engine/state_dict.h"
+#include "ubique/models/msinet/dataset.h"
+
+namespace ubique::msinet {
+namespace {
+
+data::FrameSize frame_of(const MsiNetConfig& config) {
+  return {static_cast<int>(config.size[0]), static_cast<int>(config.size[1])};
+}
+
+}  // namespace
+
+Predictor::Predictor(const MsiNetFile& file, const plan::Plan& plan, c10::Device device)
+    : owned_(std::make_shared<MsiNet>(file.config)), network_(owned_.get()) {
+  engine::load_state(*owned_, file.tensors, file.form);
+  owned_->set_channels_last(plan.memory_format.value == probe::Layout::ChannelsLast);
+  autocast_ = engine::autocast_of(plan);
+  owned_->to(device);
+  owned_->eval();
+}
+
+Predictor::Predictor(MsiNet& network)
+    : network_(&network),
+      autocast_(engine::autocast_state(network.parameters().front().device().type())) {}
+
+at::Tensor Predictor::prepare(const io::Picture& picture, int threads) const {
+  const auto pad = static_cast<float>(config().preprocessing.pad);
+  return tensor_of(data::prepare(picture, frame_of(config()), pad, threads));
+}
+
+at::Tensor Predictor::maps(const at::Tensor& images) {
+  const at::NoGradGuard no_gradients;
+  const auto device = network_->parameters().front().device();
+  const engine::Autocast autocast(device.type(), autocast_);
+  return network_->forward(images.to(device)).squeeze(1).to(at::kCPU, at::kFloat).contiguous();
+}
+
+data::Image Predictor::restore(const at::Tensor& map, data::FrameSize picture, int threads) const {
+  const auto host = map.contiguous();  // (H, W)
+  data::Image image{static_cast<int>(host.size(0)), static_cast<int>(host.size(1)), 1, {}};
+  image.values.resize(image.size());
+  std::memcpy(image.values.data(), host.const_data_ptr<float>(),
+              image.values.size() * sizeof(float));
+  return data::restore(image, picture, threads);
+}
+
+}  // namespace ubique::msinet

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// An MSI-Net training job: pictures with maps, a model, and validation on the held-out ones.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ubique/engine/family.h"
+#include "ubique/models/msinet/dataset.h"
+#include "ubique/models/msinet/model.h"
+
+namespace ubique::msinet {
+
+/// The original's: Adam at 1e-5, constant, 10 epochs.
+engine::Recipe original_recipe();
+
+struct TaskParts {
+  std::unique_ptr<MsiNetModel> model;
+  std::unique_ptr<SaliencyDataset> training, validation;  ///< validation may be null
+  engine::Recipe recipe;
+  Json story;
+};
+
+class MsiNetTask final : public engine::Task {
+ public:
+  explicit MsiNetTask(TaskParts parts) : parts_(std::move(parts)) {}
+
+  engine::Model& model() override { return *parts_.model; }
+  const engine::Dataset& training_set() override { return *parts_.training; }
+  const engine::Recipe& recipe() const override { return parts_.recipe; }
+  /// loss (the original's), kld, cc and sim of the maps in the network's frame.
+  engine::Scores validate() override;
+  std::vector<engine::ReportPicture> pictures() override { return pictures_; }
+  Json story() const override { return parts_.story; }
+
+ private:
+  TaskParts parts_;
+  std::vector<engine::ReportPicture> pictures_;  // of the last validation
+};
+
+/// Reads the network, the data and the recipe from the request; starts from request.model.
+std::unique_ptr<MsiNetTask> make_task(const engine::Request& request);
+
+std::vector<engine::Option> msinet_train_options();
+
+}  // namespace ubique::msinet
