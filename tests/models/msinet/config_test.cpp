@@ -56,7 +56,7 @@ TEST_CASE("config: keys of a person become a network") {
   CHECK((full.size == std::array<std::int64_t, 2>{216, 384}));
   CHECK(full.upsample == Upsample::HalfPixel);
   CHECK(full.preprocessing.means[0] == doctest::Approx(123.675));
-  const auto half = configured("width: 0.5\nsize: 64, 96\n");
+  const auto half = configured("width: 0.5\nsize: [64, 96]\n");
   CHECK(half.encoder[4].widths == std::vector<std::int64_t>{256, 256, 256});
   CHECK(half.name() == "msinet-32");
   CHECK((half.size == std::array<std::int64_t, 2>{64, 96}));
@@ -86,8 +86,8 @@ TEST_CASE("config: values that cannot be are refused by name") {
   CHECK(contains(refused("preset: msinet-smal\n"), "Did you mean 'msinet-small'"));
   CHECK(contains(refused("upsample: bilinear\n"), "half_pixel"));
   CHECK(contains(refused("preprocess: torchvison\n"), "Did you mean 'torchvision'"));
-  CHECK(contains(refused("size: 100, 320\n"), "multiple of 8"));
-  CHECK(contains(refused("size: 1, 2, 3\n"), "height and width"));
+  CHECK(contains(refused("size: [100, 320]\n"), "multiple of 8"));
+  CHECK(contains(refused("size: [1, 2, 3]\n"), "height and width"));
   CHECK(contains(refused("width: -1\n"), "factor"));
   CHECK(contains(refused("width: 1000\n"), "factor"));
 }

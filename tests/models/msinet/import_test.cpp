@@ -102,7 +102,7 @@ TEST_CASE("golden: a Keras file written by us holds what Keras's own does") {
   for (const auto& tensor : first.tensors()) {
     const auto* other = second.find(tensor.name);
     REQUIRE(other != nullptr);
-    CHECK(first.read(tensor).bytes == second.read(*other).bytes);
+    CHECK((first.read(tensor).bytes == second.read(*other).bytes));
   }
   CHECK(first.texts("conv1_conv1_1/vars", "name") == second.texts("conv1_conv1_1/vars", "name"));
 }

@@ -6,7 +6,7 @@
 
 #include "tests/models/msinet/metric_samples.h"
 #include "ubique/models/msinet/metric_blur.h"
-#include "ubique/models/msinet/metric_csv.h"
+#include "ubique/base/csv.h"
 #include "ubique/models/msinet/metric_pairs.h"
 #include "ubique/models/msinet/metric_report.h"
 
@@ -231,19 +231,6 @@ TEST_CASE("score: table, JSON and CSV say the same") {
   CHECK(lines[7].fields[1].empty());
   CHECK(std::stod(lines[8].fields[7]) == at(rows[1].mean(Averaging::Fixations), Metric::Nss));
   CHECK(lines[8].fields[5].empty());  // AUC-Borji
-}
-
-TEST_CASE("CSV: quotes, blanks, carriage returns and a byte order mark") {
-  const auto lines = parse_csv("\xEF\xBB\xBF a , \"b, \"\"c\"\"\"\r\n\n1,\n\"two\nlines\",3", "it");
-  REQUIRE(lines.size() == 3);
-  CHECK(lines[0].fields == std::vector<std::string>{"a", "b, \"c\""});
-  CHECK(lines[1].fields == std::vector<std::string>{"1", ""});
-  CHECK(lines[1].number == 3);
-  CHECK(lines[2].fields[0] == "two\nlines");
-  CHECK(csv_field("x\"y") == "\"x\"\"y\"");
-  CHECK(parse_csv("", "it").empty());
-  const auto message = test::refusal_of(ErrorKind::Input, [] { parse_csv("a\n\"b", "boxes.csv"); });
-  CHECK(test::contains(message, "boxes.csv line 2"));
 }
 
 }  // namespace ubique::msinet

@@ -70,7 +70,9 @@ void check_taps(const Golden& golden, const Taps& taps, const std::string& mode)
   CHECK(distance(as_stored(taps.map, 1), golden.tensors.at("map_" + mode)) < 1e-5);
 }
 
-void check_gradients(const Golden& golden, const MsiNet& network, const std::string& mode) {
+/// `tolerance`: as a share of a gradient's norm.
+void check_gradients(const Golden& golden, const MsiNet& network, const std::string& mode,
+                     double tolerance) {
   const auto& rows = golden.numbers.at("grad_" + mode);
   int compared = 0;
   for (const auto& item : network.named_parameters()) {
@@ -87,16 +89,16 @@ void check_gradients(const Golden& golden, const MsiNet& network, const std::str
     }
     ++compared;
     if (kernel) gradient = gradient.permute({2, 3, 1, 0}).contiguous();
-    const auto size = rows.at(name).at("l2").get<double>();
-    CHECK(std::abs(gradient.norm().item<double>() - size) < 1e-4 * size);
+    const auto size = rows.at(name).at("l2").get<double>(), most = tolerance * size;
+    CHECK(std::abs(gradient.norm().item<double>() - size) < most);
     const auto first = rows.at(name).at("first5").get<std::vector<double>>();
     const auto ours = gradient.flatten();
     for (std::size_t i = 0; i < first.size(); ++i) {
-      CHECK(std::abs(ours[static_cast<std::int64_t>(i)].item<double>() - first[i]) < 1e-4 * size);
+      CHECK(std::abs(ours[static_cast<std::int64_t>(i)].item<double>() - first[i]) < most);
     }
     const auto whole = golden.tensors.find("grad_" + mode + "/" + name);
     if (whole == golden.tensors.end()) continue;
-    CHECK((gradient - whole->second.to(at::kDouble)).norm().item<double>() < 1e-4 * size);
+    CHECK((gradient - whole->second.to(at::kDouble)).norm().item<double>() < most);
   }
   CHECK(compared > 8);
 }
@@ -142,9 +144,16 @@ TEST_CASE("golden: gradients of the loss, in both ways of upsampling and both la
       for (const auto& golden : goldens()) {
         const std::string name(to_string(mode));
         if (!golden.numbers.contains("grad_" + name)) continue;
-        const auto network = published_network(mode, channels_last);
-        kld_loss(network->forward(golden.picture()), golden.target()).backward();
-        check_gradients(golden, *network, name);
+        for (const auto dtype : {at::kDouble, at::kFloat}) {
+          const auto network = published_network(mode, channels_last);
+          network->to(dtype);
+          INFO("channels last " << channels_last << ", f64 " << (dtype == at::kDouble));
+          kld_loss(network->forward(golden.picture()), golden.target()).backward();
+          // In f32 another order of sums may carry one unit of conv5_3 that is all but zero over
+          // its ReLU's edge, and a whole unit is 0.4 % of these gradients.
+          const bool strict = dtype == at::kDouble || !channels_last;
+          check_gradients(golden, *network, name, strict ? 1e-4 : 1e-2);
+        }
       }
     }
   }
@@ -164,7 +173,8 @@ TEST_CASE("upsample: both ways keep any memory format, and have the gradient of 
                {2, 3, 4, 5}, {1, 4, 1, 1}, {1, 2, 1, 6}, {3, 1, 7, 1}}) {
         auto x = random_tensor(shape, 4).to(at::kDouble).contiguous(format).requires_grad_();
         const auto y = upsample_twice(x, mode);
-        CHECK((shape[1] == 1 || y.is_contiguous(format)));
+        const bool plain = shape[1] == 1 || shape[2] * shape[3] == 1;  // one memory format is both
+        CHECK((plain || y.is_contiguous(format)));
         const auto g = random_tensor(y.sizes(), 5).to(at::kDouble);
         y.backward(g);
         // It is linear: <g, A·d> = <Aᵀ·g, d> for any d says that the gradient is the transpose.
@@ -205,7 +215,7 @@ TEST_CASE("network: whole numbers, floats and doubles say the same, and layouts 
   CHECK(distance(network->forward(picture), map) < 1e-5);
   network->to(at::kDouble);
   const auto exact = network->forward(picture);
-  CHECK(exact.scalar_type() == at::kDouble);
+  CHECK((exact.scalar_type() == at::kDouble));
   CHECK(distance(exact, map) < 1e-4);
 }
 
@@ -246,8 +256,9 @@ TEST_CASE("network: fresh weights are the same for one seed, within Glorot's bou
       continue;
     }
     const auto fans = static_cast<double>(tensor[0][0].numel() * (tensor.size(0) + tensor.size(1)));
-    const auto most = tensor.abs().max().item<double>(), bound = std::sqrt(6 / fans);
-    CHECK(most <= bound);
+    const double scale = name == "conv1.conv1_1.weight" ? 60 : 1;  // pixels count to 255
+    const auto most = tensor.abs().max().item<double>() * scale, bound = std::sqrt(6 / fans);
+    CHECK(most <= bound * 1.000001);
     CHECK(most > 0.8 * bound);
   }
 }

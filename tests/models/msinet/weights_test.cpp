@@ -5,6 +5,7 @@
 #include "tests/base/scratch.h"
 #include "tests/models/msinet/network_samples.h"
 #include "ubique/base/file.h"
+#include "ubique/engine/family.h"
 #include "ubique/io/hdf5.h"
 #include "ubique/io/npz.h"
 #include "ubique/models/msinet/model.h"

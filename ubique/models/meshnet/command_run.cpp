@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 
+#include "ubique/base/csv.h"
 #include "ubique/base/file.h"
 #include "ubique/base/log.h"
 #include "ubique/base/table.h"
@@ -220,13 +221,6 @@ class Runner {
   const int threads_;
   ScanSegmenter segmenter_;
 };
-
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return quoted + "\"";
-}
 
 constexpr const char* kVolumesHeader = "scan,label,name,voxels,mm3";
 

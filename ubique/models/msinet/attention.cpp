@@ -10,7 +10,7 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/text.h"
-#include "ubique/models/msinet/metric_csv.h"
+#include "ubique/base/csv.h"
 #include "ubique/models/msinet/metric_pairs.h"
 
 namespace ubique::msinet {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "ubique/base/table.h"
-#include "ubique/models/msinet/metric_csv.h"
+#include "ubique/base/csv.h"
 
 namespace ubique::msinet {
 namespace {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-namespace ubique::msinet {
+namespace ubique {
 
 /// In quotes where it holds a comma, a quote or a line end.
 std::string csv_field(std::string_view text);
@@ -20,4 +20,4 @@ struct CsvLine {
 /// out. Input error for a quote that never ends; `where` stands for the file in messages.
 std::vector<CsvLine> parse_csv(std::string_view text, const std::string& where);
 
-}  // namespace ubique::msinet
+}  // namespace ubique

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ubique/models/msinet/metric_csv.h"
+#include "ubique/base/csv.h"
 
 #include "ubique/base/error.h"
 #include "ubique/base/text.h"
 
-namespace ubique::msinet {
+namespace ubique {
 namespace {
 
 class CsvReader {
@@ -58,7 +58,7 @@ class CsvReader {
         return field;
       }
     }
-    fail(ErrorKind::Input, "[msinet.csv] {} line {}: a quote is opened and never closed.", where_,
+    fail(ErrorKind::Input, "[base.csv] {} line {}: a quote is opened and never closed.", where_,
          begun);
   }
 
@@ -84,4 +84,4 @@ std::vector<CsvLine> parse_csv(std::string_view text, const std::string& where) 
   return CsvReader(text, where).read();
 }
 
-}  // namespace ubique::msinet
+}  // namespace ubique
