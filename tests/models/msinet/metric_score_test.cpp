@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "tests/models/msinet/metric_samples.h"
-#include "ubique/models/msinet/metric_blur.h"
 #include "ubique/base/csv.h"
+#include "ubique/models/msinet/metric_blur.h"
 #include "ubique/models/msinet/metric_pairs.h"
 #include "ubique/models/msinet/metric_report.h"
 

@@ -8,9 +8,9 @@
 #include <cmath>
 #include <set>
 
+#include "ubique/base/csv.h"
 #include "ubique/base/error.h"
 #include "ubique/base/text.h"
-#include "ubique/base/csv.h"
 #include "ubique/models/msinet/metric_pairs.h"
 
 namespace ubique::msinet {

@@ -5,8 +5,8 @@
 
 #include <cmath>
 
-#include "ubique/base/table.h"
 #include "ubique/base/csv.h"
+#include "ubique/base/table.h"
 
 namespace ubique::msinet {
 namespace {
