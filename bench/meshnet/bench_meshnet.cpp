@@ -6,10 +6,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 
-#include "bench/meshnet/profile_ops.h"
+#include "bench/measure.h"
 #include "ubique/base/text.h"
 #include "ubique/device/runtime.h"
 #include "ubique/engine/learner.h"
@@ -22,6 +21,7 @@
 namespace {
 
 using namespace ubique;
+using bench::measure, bench::Measured;
 
 struct Case {
   std::string device, mode;
@@ -74,44 +74,6 @@ class NoiseTask final : public engine::Task {
   meshnet::MeshNetModel model_;
   engine::Recipe recipe_;
 };
-
-template <typename Work>
-double median_ms(const Work& work, c10::Device device, int repeats) {
-  std::vector<double> times;
-  for (int i = 0; i < repeats; ++i) {
-    device::synchronize(device);
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    device::synchronize(device);
-    times.push_back(
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-            .count());
-  }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
-
-struct Measured {
-  double ms = 0;
-  std::int64_t peak = 0;       // from the first step on: what the plan predicts
-  std::int64_t warm_peak = 0;  // of the timed steps: what the vendor's trials take is over
-};
-
-/// Warms up, then times; both peaks are the device's own count.
-template <typename Work>
-Measured measure(const Work& work, c10::Device device, int repeats) {
-  for (int i = 0; i < 3; ++i) work();
-  const auto peak = device::memory_use(device).peak_bytes;
-  device::reset_peak(device);
-  const auto ms = median_ms(work, device, repeats);
-  const auto warm = device::memory_use(device).peak_bytes;
-  if (std::getenv("PROFILE") != nullptr) {
-    bench::OpProfile profile(device);
-    profile.watch(work);
-    profile.print(40);
-  }
-  return {ms, std::max(peak, warm), warm};
-}
 
 Measured time_training(const Case& wanted, const engine::Session& session,
                        const meshnet::MeshNetConfig& config) {

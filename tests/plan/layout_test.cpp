@@ -54,7 +54,7 @@ TEST_CASE("layout: right comes before fast, fast before the default") {
       {"Metal measured the other way", "m3-max-36g", plain_faster, deep, wish,
        "memory_format=contiguous", "measured: 3 ms"},
       {"a twentieth is noise", "m3-max-36g", even, deep, wish, "memory_format=contiguous",
-       "no difference"},
+       "no clear difference"},
       {"CPU measured", "cpu-laptop", last_faster, deep, wish, "memory_format=channels_last",
        "measured"},
       {"CUDA measured", "rtx3090", plain_faster, deep, wish, "memory_format=contiguous",

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ubique/device/facts.h"
+#include "ubique/device/recording.h"
 
 namespace ubique::device {
 
@@ -33,6 +34,11 @@ class Backend {
   virtual Detection detect() = 0;
   virtual c10::Device torch_device(int index) const = 0;
 
+  /// (optional) Work that is launched as one; see recording.h.
+  virtual std::unique_ptr<Recording> record(c10::Device /*device*/,
+                                            const std::function<void()>& /*work*/) {
+    return nullptr;
+  }
   /// (optional) Lines about what happened on the device, for --verbose and reports.
   virtual std::string ledger() const { return {}; }
 };

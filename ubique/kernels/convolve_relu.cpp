@@ -15,13 +15,17 @@ using ConvolveRelu = at::Tensor(const at::Tensor&, const at::Tensor&,
 at::Tensor reference_convolve_relu(const at::Tensor& x, const at::Tensor& weight,
                                    const std::optional<at::Tensor>& bias, at::IntArrayRef padding,
                                    std::int64_t dilation) {
-  const std::array<std::int64_t, 3> ones{1, 1, 1}, zeros{0, 0, 0};
-  const std::array<std::int64_t, 3> dilations{dilation, dilation, dilation};
+  const auto extents = padding.size();
+  const std::vector<std::int64_t> ones(extents, 1), zeros(extents, 0), dilations(extents, dilation);
   // Vendors' half-precision kernels for dilated convolutions are several times slower with a bias.
   const bool apart = bias && at::isReducedFloatingType(x.scalar_type());
   auto y = at::convolution(x, weight, apart ? std::nullopt : bias, ones, padding, dilations, false,
                            zeros, 1);
-  if (apart) y.add_(bias->view({1, -1, 1, 1, 1}));
+  if (apart) {
+    std::vector<std::int64_t> channels(extents + 2, 1);
+    channels[1] = -1;
+    y.add_(bias->view(channels));
+  }
   return y.relu_();
 }
 
@@ -29,7 +33,7 @@ at::Tensor reference_convolve_relu(const at::Tensor& x, const at::Tensor& weight
 
 TORCH_LIBRARY_FRAGMENT(ubique, library) {
   library.def(
-      "convolve_relu(Tensor x, Tensor weight, Tensor? bias, int[3] padding, int dilation) -> "
+      "convolve_relu(Tensor x, Tensor weight, Tensor? bias, int[] padding, int dilation) -> "
       "Tensor");
   library.impl("convolve_relu", c10::DispatchKey::CompositeExplicitAutograd,
                TORCH_FN(reference_convolve_relu));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The op ubique::convolve_relu: a 3D convolution, its bias and ReLU in one, where the device has a
-// kernel for that; the reference computes them one after the other. Inference only.
+// The op ubique::convolve_relu: a convolution over planes or volumes, its bias and ReLU in one,
+// where the device has a kernel for that; the reference computes them one after the other. No
+// gradients.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,7 +12,7 @@
 
 namespace ubique::kernels {
 
-/// x (B, I, D, H, W), weight (O, I, k, k, k), stride 1; padding of depth, height and width.
+/// x (B, I, [D,] H, W), weight (O, I, [k,] k, k), stride 1; padding of each of these extents.
 at::Tensor convolve_relu(const at::Tensor& x, const at::Tensor& weight,
                          const std::optional<at::Tensor>& bias, at::IntArrayRef padding,
                          std::int64_t dilation);

@@ -76,6 +76,10 @@ Choice<Layout> default_layout(const Question& question, DType dtype) {
   return {Layout::Contiguous, "not measured: default", {{"channels_last", "not measured"}}};
 }
 
+/// A twentieth is noise. On a card the probes' small extents time launches as much as work: MeshNet
+/// and MSI-Net seem 1.4 times as fast in the layout that is 1.6 times as slow at their real sizes.
+double least_gain(const Question& question) { return question.is(Kind::Cuda) ? 0.5 : 0.95; }
+
 Choice<Layout> asked_layout(const Question& question, DType dtype, Layout layout) {
   if (const auto* fault = layout_fault(question, dtype, layout)) {
     fail(ErrorKind::Device,
@@ -133,21 +137,15 @@ Choice<Layout> choose_layout(const Question& question, DType dtype) {
     choice.rejected = {{std::string(to_string(other)), describe(*fault)}};
     return choice;
   }
-  if (question.is(Kind::Cuda) && is_half(dtype) && question.needs.pad_width > 0) {
-    // The probes' small extents time the launches; the volumes are what counts.
-    return {Layout::ChannelsLast,
-            "the tensor cores' own layout: on an H200 1.6 times as fast for 16 channels at 256³",
-            {{"contiguous", "cuDNN would transpose around every convolution"}}};
-  }
   const double mine = layout_time(question, dtype, choice.value);
   const double theirs = layout_time(question, dtype, other);
   if (mine <= 0 || theirs <= 0) return choice;
   const auto times =
       fmt::format("{:.3g} ms against {:.3g} ms", std::min(mine, theirs), std::max(mine, theirs));
-  if (theirs < 0.95 * mine) {  // a twentieth is noise
+  if (theirs < least_gain(question) * mine) {
     return {other, "measured: " + times, {{name, "slower in the probes"}}};
   }
-  choice.reason = mine <= theirs ? "measured: " + times : "measured: no difference, " + times;
+  choice.reason = mine <= theirs ? "measured: " + times : "measured: no clear difference, " + times;
   choice.rejected = {{std::string(to_string(other)), "not faster in the probes"}};
   return choice;
 }

@@ -5,32 +5,18 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include <optional>
-
+#include "tests/backend/cuda/card.h"
 #include "ubique/backend/cuda/compiler.h"
-#include "ubique/base/error.h"
-#include "ubique/device/select.h"
 #include "ubique/kernels/convolve.h"
 #include "ubique/kernels/fused.h"
 #include "ubique/kernels/norm_act.h"
 
 using namespace ubique;
 using namespace ubique::kernels;
+using namespace ubique::test;
 using backend::cuda::compile;
 
 namespace {
-
-const std::optional<c10::Device>& card() {
-  static const auto found = []() -> std::optional<c10::Device> {
-    try {
-      return device::select(device::parse_request("cuda")).torch_device;
-    } catch (const Error& error) {
-      MESSAGE("skipped: ", std::string(error.what()));
-      return std::nullopt;
-    }
-  }();
-  return found;
-}
 
 void expect_compiled(const std::string& source, const std::vector<std::string>& defines,
                      int capability) {
@@ -43,19 +29,8 @@ void expect_compiled(const std::string& source, const std::vector<std::string>& 
                                 "ELF"));
 }
 
-/// Largest difference, as a share of the largest value expected.
-double error_of(const at::Tensor& got, const at::Tensor& expected) {
-  const auto off = (got.to(at::kCPU).to(at::kDouble) - expected).abs().max().item<double>();
-  return off / std::max(expected.abs().max().item<double>(), 1e-30);
-}
-
 at::Tensor on_card(const at::Tensor& host, at::ScalarType dtype) {
   return in_layout(host.to(dtype).to(*card()), at::MemoryFormat::ChannelsLast3d);
-}
-at::Tensor doubled(const at::Tensor& tensor) { return tensor.to(at::kCPU).to(at::kDouble); }
-
-double rounding_of(at::ScalarType dtype) {
-  return dtype == at::kFloat ? 2e-6 : dtype == at::kHalf ? 2e-3 : 1.6e-2;
 }
 
 void compare_norm(at::ScalarType dtype, Activation activation, std::int64_t channels,
@@ -135,12 +110,19 @@ void compare_convolution(at::ScalarType dtype, std::int64_t channels, std::int64
 
 TEST_CASE("cuda kernels: every source compiles for every architecture, without a card") {
   REQUIRE(backend::cuda::has_compiler());
-  CHECK(backend::cuda::source_names() ==
-        std::vector<std::string>{"convolve.cu", "norm_act.cu", "weight_gradient.cu"});
+  CHECK(backend::cuda::source_names() == std::vector<std::string>{"convolve.cu", "norm_act.cu",
+                                                                  "pictures.cu",
+                                                                  "weight_gradient.cu"});
   for (const int capability : {75, 80, 86, 89, 90}) {
     for (int scalar = 0; scalar < 3; ++scalar) {
       const auto type = fmt::format("SCALAR={}", scalar);
       expect_compiled("norm_act.cu", {type, fmt::format("ACTIVATION={}", scalar + 1)}, capability);
+      for (const int stride : {1, 2}) {
+        expect_compiled("pictures.cu",
+                        {type, fmt::format("STRIDE={}", stride), fmt::format("FROM={}", stride - 1),
+                         "GROUPS=4"},
+                        capability);
+      }
       if (scalar == 2 || capability < 80) continue;
       for (const int channels : {8, 24, 32}) {
         const auto width = fmt::format("CHANNELS={}", channels);

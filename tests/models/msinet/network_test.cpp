@@ -219,6 +219,30 @@ TEST_CASE("network: whole numbers, floats and doubles say the same, and layouts 
   CHECK(distance(exact, map) < 1e-4);
 }
 
+TEST_CASE("network: frozen it gives the same maps, in both layouts and whatever autocast says") {
+  const at::NoGradGuard no_gradients;
+  const auto picture = random_picture({2, 3, 16, 24}, 3), other = random_picture({1, 3, 24, 32}, 4);
+  for (const auto mode : {Upsample::Legacy, Upsample::HalfPixel}) {
+    auto config = tiny_config();
+    config.upsample = mode;
+    const auto plain = golden_network(config);
+    for (const bool channels_last : {false, true}) {
+      const auto frozen = golden_network(config);
+      frozen->set_channels_last(channels_last);
+      frozen->freeze(at::kFloat);
+      CHECK(distance(frozen->forward(picture), plain->forward(picture)) < 1e-5);
+      CHECK(distance(frozen->forward(other), plain->forward(other)) < 1e-5);
+      const auto narrow = golden_network(config);
+      narrow->set_channels_last(channels_last);
+      narrow->freeze(at::kBFloat16);
+      const auto map = narrow->forward(picture);
+      CHECK((map.scalar_type() == at::kFloat));
+      CHECK(distance(map, plain->forward(picture)) < 0.1);
+      CHECK(distance(map, plain->forward(picture)) > 0);  // it did compute in another type
+    }
+  }
+}
+
 TEST_CASE("network: gradients are those of finite differences") {
   auto network = golden_network(tiny_config());
   network->to(at::kDouble);

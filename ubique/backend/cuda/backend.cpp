@@ -15,6 +15,7 @@
 #include <fstream>
 
 #include "driver.h"
+#include "graph.h"
 #include "ubique/device/host.h"
 #include "ubique/device/numerics.h"
 
@@ -102,6 +103,11 @@ class CudaBackend final : public device::Backend {
   int auto_order() const override { return 1; }
   c10::Device torch_device(int index) const override {
     return {c10::kCUDA, static_cast<c10::DeviceIndex>(index)};
+  }
+
+  std::unique_ptr<device::Recording> record(c10::Device device,
+                                            const std::function<void()>& work) override {
+    return cuda::record(device, work);
   }
 
   Detection detect() override {

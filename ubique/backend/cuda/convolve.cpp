@@ -103,7 +103,7 @@ at::Tensor cuda_convolve(const at::Tensor& x, const at::Tensor& weight,
 at::Tensor cudnn_convolve_relu(const at::Tensor& x, const at::Tensor& weight,
                                const std::optional<at::Tensor>& bias, at::IntArrayRef padding,
                                std::int64_t dilation) {
-  const std::array<std::int64_t, 3> ones{1, 1, 1}, dilations{dilation, dilation, dilation};
+  const std::vector<std::int64_t> ones(padding.size(), 1), dilations(padding.size(), dilation);
   return at::cudnn_convolution_relu(x, weight, bias, ones, padding, dilations, 1);
 }
 

@@ -82,10 +82,22 @@ void* load_function(const std::string& code, const std::string& function, int mo
   return handle;
 }
 
+/// A thread whose first work is ours (autograd's may be one) has no context yet: LibTorch makes the
+/// card's current only when it has something to do there itself.
+void enter_context(c10::Device device) {
+  void* context = nullptr;
+  check_driver(driver().call("cuCtxGetCurrent", &context), "asking for the context");
+  if (context != nullptr) return;
+  check_driver(driver().call("cuDevicePrimaryCtxRetain", &context, int{device.index()}),
+               "finding the card's context");
+  check_driver(driver().call("cuCtxSetCurrent", context), "entering the card's context");
+}
+
 }  // namespace
 
 void Kernel::launch_with(c10::Device device, const LaunchShape& shape, void** arguments) const {
   const c10::impl::VirtualGuardImpl guard(device.type());
+  enter_context(device);
   void* stream = guard.getStream(device).native_handle();
   void** no_extra = nullptr;
   check_driver(

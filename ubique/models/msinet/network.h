@@ -7,10 +7,12 @@
 #include <torch/nn/module.h>
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "ubique/base/random.h"
 #include "ubique/engine/batch.h"
+#include "ubique/kernels/convolve2d.h"
 #include "ubique/models/msinet/config.h"
 #include "ubique/plan/needs.h"
 
@@ -20,13 +22,18 @@ namespace ubique::msinet {
 class Convolution final : public torch::nn::Module {
  public:
   explicit Convolution(const LayerSpec& spec);
-  at::Tensor forward(const at::Tensor& x) const;
-  at::Tensor forward_relu(const at::Tensor& x) const { return forward(x).relu_(); }
+  at::Tensor forward(const at::Tensor& x) { return run(x, false); }
+  at::Tensor forward_relu(const at::Tensor& x) { return run(x, true); }
+  void freeze(at::ScalarType dtype, at::MemoryFormat format);  ///< and gives up the weights
+  void give_up_weights();                                      ///< they stand elsewhere now
 
   at::Tensor weight, bias;  ///< (O, I, k, k), (O)
 
  private:
-  std::int64_t padding_, dilation_;
+  at::Tensor run(const at::Tensor& x, bool relu);
+
+  std::int64_t dilation_;
+  kernels::FrozenConvolution frozen_;
 };
 
 /// What a forward pass goes through, for those who want to look.
@@ -46,22 +53,31 @@ class MsiNet final : public torch::nn::Module {
   bool channels_last() const { return channels_last_; }
   void set_channels_last(bool wanted) { channels_last_ = wanted; }
 
+  /// From now on it computes in `dtype`, without gradients and whatever autocast says, with weights
+  /// arranged once for the device they are on. Its parameters are empty from then on.
+  void freeze(at::ScalarType dtype);
+
   /// Maps (B, 1, H, W), f32 (f64 in f64), each from 0 to 1, of pictures (B, 3, H, W): RGB, 0 to
   /// 255, u8 or float, sides that are multiples of config().reduction(). Under autocast the
   /// convolutions run in its dtype. Input error for another shape.
-  at::Tensor forward(const at::Tensor& image) const;
-  Taps forward_taps(const at::Tensor& image) const;
+  at::Tensor forward(const at::Tensor& image);
+  Taps forward_taps(const at::Tensor& image);
 
  private:
-  std::vector<at::Tensor> encode(at::Tensor x) const;
-  at::Tensor pyramid(const std::vector<at::Tensor>& stages) const;
-  at::Tensor decode(at::Tensor x) const;
+  at::MemoryFormat format() const;
+  std::int64_t local_width() const;  // channels of all branches but the global one
+  std::vector<at::Tensor> encode(at::Tensor x);
+  at::Tensor pyramid(const std::vector<at::Tensor>& stages);
+  at::Tensor mix(const at::Tensor& local, const at::Tensor& global);
+  at::Tensor decode(at::Tensor x);
 
   MsiNetConfig config_;
+  std::optional<at::ScalarType> frozen_;
   bool channels_last_ = false;
   std::vector<std::vector<std::shared_ptr<Convolution>>> stages_;
   std::vector<std::shared_ptr<Convolution>> branches_;  // of the ASPP module, the global one last
   std::shared_ptr<Convolution> mixture_;
+  kernels::FrozenConvolution mixture_local_, mixture_global_;
   std::vector<std::shared_ptr<Convolution>> decoder_;
 };
 

@@ -5,12 +5,17 @@
 #include <ATen/ScalarOps.h>
 
 #include "ubique/kernels/autograd.h"
+#include "ubique/kernels/fused_pictures.h"
 
 namespace ubique::msinet {
 
 at::Tensor subtract_means(const at::Tensor& image, const Preprocessing& how, at::ScalarType dtype,
                           at::MemoryFormat format) {
   const kernels::PlainTensors plain;
+  if (format == at::MemoryFormat::ChannelsLast && dtype != at::kDouble &&
+      kernels::fused::has_picture_kernels(image)) {
+    return kernels::fused::subtract_means(image, how.means, dtype);
+  }
   const auto pixels = dtype == at::kDouble ? image.to(at::kDouble) : image;
   auto result = at::empty(image.sizes(), image.options().dtype(dtype).memory_format(format));
   for (std::size_t c = 0; c < how.means.size(); ++c) {

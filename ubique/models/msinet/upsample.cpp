@@ -4,6 +4,7 @@
 #include <ATen/ATen.h>
 
 #include "ubique/kernels/autograd.h"
+#include "ubique/kernels/fused_pictures.h"
 
 namespace ubique::msinet {
 namespace {
@@ -44,7 +45,10 @@ at::Tensor forward_legacy(const at::Tensor& x) {
 }
 
 at::Tensor forward_twice(const at::Tensor& x, Upsample mode) {
-  if (mode == Upsample::Legacy) return forward_legacy(x);
+  if (mode == Upsample::Legacy) {
+    return kernels::fused::does_pictures(x, x.size(1)) ? kernels::fused::upsample_twice(x)
+                                                       : forward_legacy(x);
+  }
   return at::upsample_bilinear2d(x, {2 * x.size(2), 2 * x.size(3)}, /*align_corners=*/false);
 }
 
@@ -90,6 +94,9 @@ at::Tensor upsample_twice(const at::Tensor& x, Upsample mode) {
 
 at::Tensor upsample_twice_backward(const at::Tensor& gradient, Upsample mode) {
   const kernels::PlainTensors plain;
+  if (mode == Upsample::Legacy && kernels::fused::does_pictures(gradient, gradient.size(1))) {
+    return kernels::fused::upsample_twice_backward(gradient);
+  }
   const auto shares = shares_of(mode);
   return gather_along(gather_along(gradient, 2, shares), 3, shares);
 }

@@ -50,14 +50,6 @@ __device__ inline void load(unsigned from, unsigned (&result)[4]) {
                : "r"(from));
 }
 
-__device__ inline unsigned short to_scalar(float value) {
-#if SCALAR == 0
-  return to_half(value);
-#else
-  return to_bfloat(value);
-#endif
-}
-
 // 64 voxels' sums over all taps. `rows` are the addresses of the nine rows of input, `offsets` where
 // this lane's voxel lies in a row for each shift and part.
 __device__ inline void add_taps(float (&sums)[kRowTiles][kParts][4], const unsigned (&rows)[9],

@@ -29,6 +29,17 @@ __device__ inline unsigned short to_bfloat(float value) {
   return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;     // to nearest, ties to even
 }
 
+#if SCALAR == 2
+typedef float Scalar;
+__device__ inline Scalar to_scalar(float value) { return value; }
+#elif SCALAR == 1
+typedef unsigned short Scalar;
+__device__ inline Scalar to_scalar(float value) { return to_bfloat(value); }
+#else
+typedef unsigned short Scalar;
+__device__ inline Scalar to_scalar(float value) { return to_half(value); }
+#endif
+
 __device__ inline void unpack(const Vector& packed, float (&values)[kLanes]) {
 #if SCALAR == 2
   for (int i = 0; i < 4; ++i) values[i] = __uint_as_float(packed.words[i]);

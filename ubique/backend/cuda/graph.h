@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// CUDA graphs: device/recording.h on NVIDIA cards.
+#pragma once
+
+#include "ubique/device/recording.h"
+
+namespace ubique::backend::cuda {
+
+std::unique_ptr<device::Recording> record(c10::Device device, const std::function<void()>& work);
+
+}  // namespace ubique::backend::cuda

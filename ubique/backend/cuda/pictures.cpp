@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ops of kernels/fused_pictures.h on NVIDIA cards (sources/pictures.cu).
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+#include <torch/library.h>
+
+#include <algorithm>
+
+#include "kernel.h"
+
+namespace ubique::backend {
+namespace {
+
+using cuda::LaunchShape;
+
+/// As pictures.cu declares it.
+struct PictureExtent {
+  int rows, height, width, groups;
+};
+
+constexpr int kPictureThreads = 256, kPictureBlocksPerProcessor = 16;
+constexpr std::int64_t kMostPictureChannels = 2048;  // their sums fit into one block's memory
+
+std::int64_t picture_lanes(const at::Tensor& x) { return x.scalar_type() == at::kFloat ? 4 : 8; }
+
+std::vector<std::string> picture_defines(const at::Tensor& x, std::int64_t stride = 1,
+                                         bool from_floats = false) {
+  const auto dtype = x.scalar_type();
+  return {fmt::format("SCALAR={}", dtype == at::kHalf       ? 0
+                                   : dtype == at::kBFloat16 ? 1
+                                                            : 2),
+          fmt::format("STRIDE={}", stride), fmt::format("FROM={}", from_floats ? 1 : 0),
+          "GROUPS=1"};
+}
+
+PictureExtent extent_of(const at::Tensor& x) {
+  return {static_cast<int>(x.size(0) * x.size(2)), static_cast<int>(x.size(2)),
+          static_cast<int>(x.size(3)), static_cast<int>(x.size(1) / picture_lanes(x))};
+}
+
+std::int64_t blocks_for(const at::Tensor& x, int threads) {
+  const auto most =
+      std::int64_t{kPictureBlocksPerProcessor} * cuda::card_limits(x.device()).processors;
+  return std::clamp<std::int64_t>(x.numel() / picture_lanes(x) / threads, 1, most);
+}
+
+at::Tensor empty_picture(const at::Tensor& like, std::int64_t height, std::int64_t width,
+                         at::ScalarType dtype) {
+  return at::empty({like.size(0), like.size(1), height, width},
+                   like.options().dtype(dtype).memory_format(at::MemoryFormat::ChannelsLast));
+}
+
+/// Over all vectors of `small`, the side with fewer pixels.
+template <typename... Args>
+void sweep_picture(const char* function, const at::Tensor& small, std::int64_t stride,
+                   Args... args) {
+  cuda::kernel(small.device(), "pictures.cu", function, picture_defines(small, stride))
+      .launch(small.device(), LaunchShape{blocks_for(small, kPictureThreads), kPictureThreads, 0},
+              args..., extent_of(small));
+}
+
+bool has_picture_kernels(const at::Tensor&) { return cuda::can_run_kernels(); }
+
+bool does_pictures(const at::Tensor& x, std::int64_t channels) {
+  const auto dtype = x.scalar_type();
+  const bool known = dtype == at::kHalf || dtype == at::kBFloat16 || dtype == at::kFloat;
+  return known && x.dim() == 4 && x.numel() > 0 &&
+         x.is_contiguous(at::MemoryFormat::ChannelsLast) && channels % 8 == 0 &&
+         channels <= kMostPictureChannels && cuda::can_run_kernels();
+}
+
+at::Tensor cuda_upsample_twice(const at::Tensor& x) {
+  auto result = empty_picture(x, 2 * x.size(2), 2 * x.size(3), x.scalar_type());
+  sweep_picture("upsample_twice", x, 1, x.const_data_ptr(), result.mutable_data_ptr());
+  return result;
+}
+
+at::Tensor cuda_upsample_twice_backward(const at::Tensor& gradient) {
+  const auto dense = gradient.contiguous(at::MemoryFormat::ChannelsLast);
+  auto result =
+      empty_picture(gradient, gradient.size(2) / 2, gradient.size(3) / 2, gradient.scalar_type());
+  sweep_picture("upsample_twice_gradient", result, 1, dense.const_data_ptr(),
+                result.mutable_data_ptr());
+  return result;
+}
+
+std::tuple<at::Tensor, at::Tensor> cuda_max_pool(const at::Tensor& x, std::int64_t stride,
+                                                 bool marks) {
+  const auto height = x.size(2) / stride, width = x.size(3) / stride;
+  auto result = empty_picture(x, height, width, x.scalar_type());
+  auto where = marks ? empty_picture(x, height, width, at::kByte) : at::Tensor();
+  sweep_picture("max_pool", result, stride, x.const_data_ptr(), result.mutable_data_ptr(),
+                marks ? where.mutable_data_ptr() : nullptr);
+  return {result, where};
+}
+
+at::Tensor cuda_max_pool_backward(const at::Tensor& gradient, const at::Tensor& where,
+                                  std::int64_t stride) {
+  const auto dense = gradient.contiguous(at::MemoryFormat::ChannelsLast);
+  auto result =
+      empty_picture(dense, dense.size(2) * stride, dense.size(3) * stride, gradient.scalar_type());
+  sweep_picture("max_pool_gradient", dense, stride, dense.const_data_ptr(), where.const_data_ptr(),
+                result.mutable_data_ptr());
+  return result;
+}
+
+std::tuple<at::Tensor, at::Tensor> cuda_relu_bias_backward(const at::Tensor& gradient,
+                                                           const at::Tensor& y) {
+  const auto dense = gradient.to(y.scalar_type()).contiguous(at::MemoryFormat::ChannelsLast);
+  const auto groups = static_cast<int>(y.size(1) / picture_lanes(y));
+  // Every thread keeps its channels.
+  const int threads = std::max(kPictureThreads / groups * groups, groups);
+  const auto blocks = blocks_for(y, threads);
+  const auto floats = y.options().dtype(at::kFloat).memory_format(std::nullopt);
+  auto rows = at::empty({blocks, y.size(1)}, floats), of_bias = at::empty({y.size(1)}, floats);
+  auto result = at::empty_like(dense);
+  const int shared = threads * static_cast<int>(picture_lanes(y) * sizeof(float));
+  cuda::kernel(y.device(), "pictures.cu", "relu_gradient", picture_defines(y))
+      .launch(y.device(), LaunchShape{blocks, threads, shared}, dense.const_data_ptr(),
+              y.const_data_ptr(), result.mutable_data_ptr(),
+              static_cast<long long>(y.numel() / picture_lanes(y)), groups,
+              rows.mutable_data_ptr<float>());
+  cuda::kernel(y.device(), "pictures.cu", "add_rows", picture_defines(y))
+      .launch(y.device(), LaunchShape{y.size(1), 128, 0}, rows.const_data_ptr<float>(),
+              static_cast<int>(blocks), of_bias.mutable_data_ptr<float>());
+  return {result, of_bias};
+}
+
+at::Tensor cuda_subtract_means(const at::Tensor& image, at::ArrayRef<double> means,
+                               at::ScalarType dtype) {
+  const bool bytes = image.scalar_type() == at::kByte;
+  const auto planes = (bytes ? image : image.to(at::kFloat)).contiguous();
+  auto result = empty_picture(image, image.size(2), image.size(3), dtype);
+  const auto pixels = image.numel() / 3;
+  const auto blocks = std::clamp<std::int64_t>(
+      pixels / kPictureThreads, 1,
+      std::int64_t{kPictureBlocksPerProcessor} * cuda::card_limits(image.device()).processors);
+  cuda::kernel(image.device(), "pictures.cu", "subtract_means", picture_defines(result, 1, !bytes))
+      .launch(image.device(), LaunchShape{blocks, kPictureThreads, 0}, planes.const_data_ptr(),
+              result.mutable_data_ptr(), static_cast<long long>(pixels),
+              static_cast<int>(image.size(2) * image.size(3)), static_cast<float>(means[0]),
+              static_cast<float>(means[1]), static_cast<float>(means[2]));
+  return result;
+}
+
+bool does_convolve_to_one(const at::Tensor& x) {
+  const auto groups = x.size(1) / picture_lanes(x);
+  return does_pictures(x, x.size(1)) && groups <= 32 && (groups & (groups - 1)) == 0;
+}
+
+at::Tensor cuda_convolve_to_one(const at::Tensor& x, const at::Tensor& weight,
+                                const at::Tensor& bias) {
+  auto result = at::empty({x.size(0), 1, x.size(2), x.size(3)},
+                          x.options().dtype(at::kFloat).memory_format(std::nullopt));
+  const auto extent = extent_of(x);
+  auto defines = picture_defines(x);
+  defines.back() = fmt::format("GROUPS={}", extent.groups);
+  const auto threads = result.numel() * extent.groups;
+  const auto most = std::int64_t{8} * cuda::card_limits(x.device()).processors;
+  cuda::kernel(x.device(), "pictures.cu", "convolve_to_one", defines)
+      .launch(x.device(),
+              LaunchShape{std::clamp<std::int64_t>(threads / kPictureThreads, 1, most),
+                          kPictureThreads, 0},
+              x.const_data_ptr(), weight.const_data_ptr<float>(), bias.const_data_ptr<float>(),
+              result.mutable_data_ptr<float>(), extent);
+  return result;
+}
+
+at::Tensor cuda_stretch(const at::Tensor& map, double epsilon) {
+  const auto dense = map.to(at::kFloat).contiguous();
+  auto result = at::empty_like(dense);
+  cuda::kernel(map.device(), "pictures.cu", "stretch", picture_defines(dense))
+      .launch(map.device(), LaunchShape{map.size(0), 1024, 0}, dense.const_data_ptr<float>(),
+              result.mutable_data_ptr<float>(), static_cast<int>(map.numel() / map.size(0)),
+              static_cast<float>(epsilon));
+  return result;
+}
+
+}  // namespace
+
+TORCH_LIBRARY_IMPL(ubique, CUDA, library) {
+  library.impl("has_picture_kernels", TORCH_FN(has_picture_kernels));
+  library.impl("does_pictures", TORCH_FN(does_pictures));
+  library.impl("upsample_twice", TORCH_FN(cuda_upsample_twice));
+  library.impl("upsample_twice_backward", TORCH_FN(cuda_upsample_twice_backward));
+  library.impl("max_pool", TORCH_FN(cuda_max_pool));
+  library.impl("max_pool_backward", TORCH_FN(cuda_max_pool_backward));
+  library.impl("relu_bias_backward", TORCH_FN(cuda_relu_bias_backward));
+  library.impl("subtract_means", TORCH_FN(cuda_subtract_means));
+  library.impl("does_convolve_to_one", TORCH_FN(does_convolve_to_one));
+  library.impl("convolve_to_one", TORCH_FN(cuda_convolve_to_one));
+  library.impl("stretch", TORCH_FN(cuda_stretch));
+}
+
+}  // namespace ubique::backend

@@ -1,0 +1,297 @@
+// What stands between the convolutions of a network over pictures, each in one pass over memory:
+// doubling (the mean of neighbours in between), maxima over 2x2, ReLU's gradient with the bias's.
+// Channels last, channels a multiple of a vector's lanes. Sums go to one row per block and are added
+// in a fixed order: the same input gives the same bits.
+
+struct Extent {
+  int rows;            // of all samples together
+  int height, width;   // of one sample
+  int groups;          // vectors of one pixel
+};
+
+__device__ inline long long first_vector() {
+  return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;
+}
+__device__ inline long long stride() { return static_cast<long long>(gridDim.x) * blockDim.x; }
+
+struct Place {
+  int group, column, row;  // the row counts over all samples
+
+  __device__ Place(long long vector, const Extent& extent) {
+    group = static_cast<int>(vector % extent.groups);
+    const long long pixel = vector / extent.groups;
+    column = static_cast<int>(pixel % extent.width);
+    row = static_cast<int>(pixel / extent.width);
+  }
+};
+
+__device__ inline long long vectors_of(const Extent& extent) {
+  return static_cast<long long>(extent.rows) * extent.width * extent.groups;
+}
+
+// The extent is x's.
+extern "C" __global__ void upsample_twice(const Vector* x, Vector* y, Extent extent) {
+  const int groups = extent.groups, wide = extent.width * groups;
+  for (long long i = first_vector(); i < vectors_of(extent); i += stride()) {
+    const Place place(i, extent);
+    const int right = place.column + 1 < extent.width ? groups : 0;
+    const int below = place.row % extent.height + 1 < extent.height ? wide : 0;
+    float a[kLanes], b[kLanes], c[kLanes], d[kLanes];
+    unpack(x[i], a);
+    unpack(x[i + right], b);
+    unpack(x[i + below], c);
+    unpack(x[i + below + right], d);
+#pragma unroll
+    for (int lane = 0; lane < kLanes; ++lane) {
+      d[lane] = 0.25f * ((a[lane] + b[lane]) + (c[lane] + d[lane]));
+      b[lane] = 0.5f * (a[lane] + b[lane]);
+      c[lane] = 0.5f * (a[lane] + c[lane]);
+    }
+    const long long out = (4LL * place.row * extent.width + 2 * place.column) * groups + place.group;
+    y[out] = x[i];
+    y[out + groups] = pack(b);
+    y[out + 2 * wide] = pack(c);
+    y[out + 2 * wide + groups] = pack(d);
+  }
+}
+
+// What place 2i - 1, 2i or 2i + 1 of the larger side owes to place i: the last one owes all.
+__device__ inline float share_along(int offset, int place, int extent) {
+  if (offset < 0) return place > 0 ? 0.5f : 0.f;
+  return offset == 0 || place + 1 == extent ? 1.f : 0.5f;
+}
+
+// The extent is the result's.
+extern "C" __global__ void upsample_twice_gradient(const Vector* gradient, Vector* result,
+                                                   Extent extent) {
+  const int groups = extent.groups, wide = 2 * extent.width * groups;
+  for (long long i = first_vector(); i < vectors_of(extent); i += stride()) {
+    const Place place(i, extent);
+    const long long at = (4LL * place.row * extent.width + 2 * place.column) * groups + place.group;
+    float sum[kLanes] = {};
+#pragma unroll
+    for (int dy = -1; dy <= 1; ++dy) {
+      const float down = share_along(dy, place.row % extent.height, extent.height);
+#pragma unroll
+      for (int dx = -1; dx <= 1; ++dx) {
+        const float share = down * share_along(dx, place.column, extent.width);
+        if (share == 0.f) continue;
+        float value[kLanes];
+        unpack(gradient[at + dy * wide + dx * groups], value);
+#pragma unroll
+        for (int lane = 0; lane < kLanes; ++lane) sum[lane] += share * value[lane];
+      }
+    }
+    result[i] = pack(sum);
+  }
+}
+
+struct alignas(kLanes) Marks {
+  unsigned char of[kLanes];
+};
+
+// The extent is the result's; x is STRIDE times as high and wide.
+extern "C" __global__ void max_pool(const Vector* x, Vector* y, Marks* where, Extent extent) {
+  const int groups = extent.groups, wide = STRIDE * extent.width * groups;
+  for (long long i = first_vector(); i < vectors_of(extent); i += stride()) {
+    const Place place(i, extent);
+    const long long at =
+        (1LL * STRIDE * STRIDE * place.row * extent.width + STRIDE * place.column) * groups +
+        place.group;
+    float best[kLanes];
+    Marks mark = {};
+    unpack(x[at], best);
+#pragma unroll
+    for (int corner = 1; corner < 4; ++corner) {
+      const int dx = corner % 2, dy = corner / 2;
+      if (STRIDE == 1 && (place.column + dx >= extent.width ||
+                          place.row % extent.height + dy >= extent.height)) {
+        continue;
+      }
+      float value[kLanes];
+      unpack(x[at + dy * wide + dx * groups], value);
+#pragma unroll
+      for (int lane = 0; lane < kLanes; ++lane) {
+        if (value[lane] > best[lane] || value[lane] != value[lane]) {  // a NaN passes
+          best[lane] = value[lane];
+          mark.of[lane] = corner;
+        }
+      }
+    }
+    y[i] = pack(best);
+    if (where != nullptr) where[i] = mark;
+  }
+}
+
+// The extent is the gradient's.
+extern "C" __global__ void max_pool_gradient(const Vector* gradient, const Marks* where,
+                                             Vector* result, Extent extent) {
+  const int groups = extent.groups;
+  for (long long i = first_vector(); i < vectors_of(extent); i += stride()) {
+    const Place place(i, extent);
+#if STRIDE == 2
+    const long long at = (4LL * place.row * extent.width + 2 * place.column) * groups + place.group;
+    float value[kLanes];
+    unpack(gradient[i], value);
+    const Marks mark = where[i];
+#pragma unroll
+    for (int corner = 0; corner < 4; ++corner) {
+      float share[kLanes];
+#pragma unroll
+      for (int lane = 0; lane < kLanes; ++lane) {
+        share[lane] = mark.of[lane] == corner ? value[lane] : 0.f;
+      }
+      result[at + (2 * extent.width * (corner / 2) + corner % 2) * groups] = pack(share);
+    }
+#else
+    float sum[kLanes] = {};
+#pragma unroll
+    for (int corner = 0; corner < 4; ++corner) {  // the window in which this place is that corner
+      const int dx = corner % 2, dy = corner / 2;
+      if (place.column < dx || place.row % extent.height < dy) continue;
+      const long long window = i - (dy * extent.width + dx) * groups;
+      float value[kLanes];
+      unpack(gradient[window], value);
+      const Marks mark = where[window];
+#pragma unroll
+      for (int lane = 0; lane < kLanes; ++lane) {
+        if (mark.of[lane] == corner) sum[lane] += value[lane];
+      }
+    }
+    result[i] = pack(sum);
+#endif
+  }
+}
+
+// Every thread stays with the same channels; a block's sums go to one row of `partial`.
+extern "C" __global__ void relu_gradient(const Vector* gradient, const Vector* y, Vector* result,
+                                         long long vectors, int groups, float* partial) {
+  extern __shared__ float sums[];  // (threads, lanes)
+  float sum[kLanes] = {};
+  for (long long i = first_vector(); i < vectors; i += stride()) {
+    float value[kLanes], clipped[kLanes];
+    unpack(gradient[i], value);
+    unpack(y[i], clipped);
+#pragma unroll
+    for (int lane = 0; lane < kLanes; ++lane) {
+      if (clipped[lane] <= 0.f) value[lane] = 0.f;
+      sum[lane] += value[lane];
+    }
+    result[i] = pack(value);
+  }
+  for (int lane = 0; lane < kLanes; ++lane) sums[threadIdx.x * kLanes + lane] = sum[lane];
+  const int channels = groups * kLanes;
+  int pixels = blockDim.x / groups;
+  __syncthreads();
+  while (pixels > 1) {  // halves are added onto halves as long as both hold whole pixels
+    const int kept = (pixels + 1) / 2, added = (pixels - kept) * channels;
+    for (int i = threadIdx.x; i < added; i += blockDim.x) sums[i] += sums[kept * channels + i];
+    pixels = kept;
+    __syncthreads();
+  }
+  for (int c = threadIdx.x; c < channels; c += blockDim.x) {
+    partial[static_cast<long long>(blockIdx.x) * channels + c] = sums[c];
+  }
+}
+
+// One block of 128 threads per channel.
+extern "C" __global__ void add_rows(const float* partial, int rows, float* total) {
+  __shared__ double column[128];
+  double sum = 0;
+  for (int row = threadIdx.x; row < rows; row += 128) {
+    sum += partial[static_cast<long long>(row) * gridDim.x + blockIdx.x];
+  }
+  column[threadIdx.x] = sum;
+  for (int half = 64; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) column[threadIdx.x] += column[threadIdx.x + half];
+  }
+  if (threadIdx.x == 0) total[blockIdx.x] = static_cast<float>(column[0]);
+}
+
+#if FROM == 0
+typedef unsigned char Pixel;
+#else
+typedef float Pixel;
+#endif
+
+// Planes (B, 3, H, W) to pixels (B, H, W, 3), less a mean each.
+extern "C" __global__ void subtract_means(const Pixel* image, Scalar* result, long long pixels,
+                                          int plane, float a, float b, float c) {
+  for (long long i = first_vector(); i < pixels; i += stride()) {
+    const Pixel* from = image + i / plane * 3 * plane + i % plane;
+    result[3 * i] = to_scalar(from[0] - a);
+    result[3 * i + 1] = to_scalar(from[plane] - b);
+    result[3 * i + 2] = to_scalar(from[2 * plane] - c);
+  }
+}
+
+// A 3x3 convolution to one channel, zeros around the picture: too thin for matrix units. A thread
+// keeps the weights of its vector of channels, and the GROUPS threads of a pixel add up what they
+// have. The extent is x's.
+extern "C" __global__ void convolve_to_one(const Vector* x, const float* weight, const float* bias,
+                                           float* result, Extent extent) {
+  const int group = threadIdx.x % GROUPS;
+  float taps[9][kLanes];
+#pragma unroll
+  for (int tap = 0; tap < 9; ++tap) {
+#pragma unroll
+    for (int lane = 0; lane < kLanes; ++lane) {
+      taps[tap][lane] = weight[(tap * GROUPS + group) * kLanes + lane];
+    }
+  }
+  const long long pixels = static_cast<long long>(extent.rows) * extent.width;
+  const long long step = stride() / GROUPS;
+  // All threads of a warp go round together: they speak to each other.
+  for (long long base = first_vector() / GROUPS; base - threadIdx.x / GROUPS < pixels; base += step) {
+    const long long pixel = base < pixels ? base : pixels - 1;
+    const int column = static_cast<int>(pixel % extent.width);
+    const int row = static_cast<int>(pixel / extent.width % extent.height);
+    float sum = 0.f;
+#pragma unroll
+    for (int tap = 0; tap < 9; ++tap) {
+      const int dy = tap / 3 - 1, dx = tap % 3 - 1;
+      if (row + dy < 0 || row + dy >= extent.height || column + dx < 0 ||
+          column + dx >= extent.width) {
+        continue;
+      }
+      float value[kLanes];
+      unpack(x[(pixel + dy * extent.width + dx) * GROUPS + group], value);
+#pragma unroll
+      for (int lane = 0; lane < kLanes; ++lane) sum += value[lane] * taps[tap][lane];
+    }
+#pragma unroll
+    for (int away = GROUPS / 2; away > 0; away /= 2) sum += __shfl_xor_sync(~0u, sum, away);
+    if (group == 0 && base < pixels) result[base] = sum + bias[0];
+  }
+}
+
+// Each sample shifted and scaled to 0..1, one block per sample.
+extern "C" __global__ void stretch(const float* map, float* result, int values, float epsilon) {
+  __shared__ float low[32], high[32];
+  const float* from = map + static_cast<long long>(blockIdx.x) * values;
+  float least = from[0], most = from[0];
+#pragma unroll 8
+  for (int i = threadIdx.x; i < values; i += blockDim.x) {
+    least = from[i] < least || from[i] != from[i] ? from[i] : least;  // a NaN stays
+    most = from[i] > most || from[i] != from[i] ? from[i] : most;
+  }
+  for (int away = 16; away > 0; away /= 2) {
+    const float l = __shfl_xor_sync(~0u, least, away), m = __shfl_xor_sync(~0u, most, away);
+    least = l < least || l != l ? l : least;
+    most = m > most || m != m ? m : most;
+  }
+  if (threadIdx.x % 32 == 0) {
+    low[threadIdx.x / 32] = least;
+    high[threadIdx.x / 32] = most;
+  }
+  __syncthreads();
+  for (int warp = 0; warp < blockDim.x / 32; ++warp) {
+    least = low[warp] < least || low[warp] != low[warp] ? low[warp] : least;
+    most = high[warp] > most || high[warp] != high[warp] ? high[warp] : most;
+  }
+  const float range = (most - least) + epsilon;
+  float* to = result + static_cast<long long>(blockIdx.x) * values;
+#pragma unroll 8
+  for (int i = threadIdx.x; i < values; i += blockDim.x) to[i] = (from[i] - least) / range;
+}

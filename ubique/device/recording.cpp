@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/device/recording.h"
+
+#include "ubique/device/backend.h"
+
+namespace ubique::device {
+
+std::unique_ptr<Recording> record(c10::Device device, const std::function<void()>& work) {
+  for (auto* backend : backends()) {
+    if (backend->torch_device(0).type() != device.type()) continue;
+    if (auto recording = backend->record(device, work)) return recording;
+  }
+  return nullptr;
+}
+
+}  // namespace ubique::device
