@@ -38,7 +38,9 @@ TEST_CASE("tensor_list: what cannot be listed is told too") {
   const test::ScratchFolder folder;
   CHECK(io::contents_text(folder.path()) == "a folder");
   write_file(folder / "a.txt", "hello");
-  CHECK(test::contains(io::contents_text(folder / "a.txt"), "a file of unknown kind"));
+  CHECK(io::contents_text(folder / "a.txt") == "a file of unknown kind");
+  CHECK(test::contains(test::error_of([&] { io::list_tensors(folder / "a.txt"); }),
+                       "input: [io.tensor_list]"));
   const auto code = test::pickled::global("os", "system");
   write_file(folder / "a.pt", test::pickled::archive(code));
   CHECK(test::contains(io::contents_text(folder / "a.pt"), "asks to import os.system"));

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import unittest
+import warnings
 
 os.environ["KERAS_BACKEND"] = "torch"
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
@@ -122,6 +123,9 @@ class Peers(unittest.TestCase):
         cls.folder = folder.name
         cls.net = made()
         cls.net.save_weights(cls.path("model_osie_gpu.weights.h5"))
+
+    def setUp(self):
+        warnings.simplefilter("ignore", DeprecationWarning)  # Keras's and NumPy's own affair
 
     @classmethod
     def path(cls, name):

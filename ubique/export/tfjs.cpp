@@ -125,7 +125,9 @@ class TfjsLowering {
 
   void lower(const engine::GraphBatchNorm&) { refuse("batch norms; fold them (no --no-fold)"); }
   void lower(const engine::GraphArgmax&) { refuse("labels come out; choose --head logits"); }
-  void lower(const engine::GraphMinMax&) { refuse("intensities or maps brought to 0..1"); }
+  void lower(const engine::GraphMinMax&) {
+    refuse("values brought to 0..1; leave out --min-max, or --head raw");
+  }
   void lower(const engine::GraphResize&) { refuse("resizing; leave out --resize"); }
 
   /// Each pixel four times, then means of neighbours: UpSampling2D's own bilinear way is another in

@@ -2,6 +2,7 @@
 #include "ubique/io/tensor_list.h"
 
 #include <fstream>
+#include <optional>
 
 #include "ubique/base/error.h"
 #include "ubique/base/text.h"
@@ -32,10 +33,9 @@ std::vector<TensorInfo> without_values(std::vector<HostTensor> tensors) {
   return infos;
 }
 
-}  // namespace
-
-std::vector<TensorInfo> list_tensors(const std::filesystem::path& path) {
-  const auto start = start_of(path);
+/// Nothing for a file of another kind.
+std::optional<std::vector<TensorInfo>> list_known(const std::filesystem::path& path,
+                                                  const std::string& start) {
   const auto bytes = std::as_bytes(std::span(start));
   if (start.starts_with("\x89HDF\r\n\x1a\n")) return Hdf5File(path).tensors();
   if (starts_like_safetensors(bytes)) return SafetensorsFile(path).tensors();
@@ -43,26 +43,42 @@ std::vector<TensorInfo> list_tensors(const std::filesystem::path& path) {
   if (looks_like_torch_file(bytes)) return list_torch_file(path);
   const auto no_values = [](const std::string&) { return false; };
   if (path.extension() == ".pb") return without_values(read_tf_graph(path, no_values).constants);
-  const auto what = looks_like(bytes);
-  fail(ErrorKind::Input, "[io.tensor_list] {} holds no tensors that are known here; got {}.",
-       path.string(), what.empty() ? "a file of unknown kind" : what);
+  return std::nullopt;
+}
+
+std::string kind_text(const std::string& start) {
+  const auto what = looks_like(std::as_bytes(std::span(start)));
+  return what.empty() ? "a file of unknown kind" : std::string(what);
+}
+
+}  // namespace
+
+std::vector<TensorInfo> list_tensors(const std::filesystem::path& path) {
+  const auto start = start_of(path);
+  auto tensors = list_known(path, start);
+  check(tensors.has_value(), ErrorKind::Input,
+        "[io.tensor_list] {} holds no tensors that are known here; got {}.", path.string(),
+        kind_text(start));
+  return std::move(*tensors);
 }
 
 std::string contents_text(const std::filesystem::path& path) {
   constexpr std::size_t kShown = 4;
   if (std::filesystem::is_directory(path)) return "a folder";
   try {
-    const auto tensors = list_tensors(path);
+    const auto start = start_of(path);
+    const auto tensors = list_known(path, start);
+    if (!tensors) return kind_text(start);
     std::vector<std::string> shown;
-    for (std::size_t i = 0; i < std::min(kShown, tensors.size()); ++i) {
-      shown.push_back(
-          fmt::format("{} {}", printable(tensors[i].name), shape_text(tensors[i].shape)));
+    for (std::size_t i = 0; i < std::min(kShown, tensors->size()); ++i) {
+      const auto& tensor = (*tensors)[i];
+      shown.push_back(fmt::format("{} {}", printable(tensor.name), shape_text(tensor.shape)));
     }
-    if (tensors.size() > kShown) shown.emplace_back("...");
-    return fmt::format("{} tensor{}{}{}", tensors.size(), tensors.size() == 1 ? "" : "s",
+    if (tensors->size() > kShown) shown.emplace_back("...");
+    return fmt::format("{} tensor{}{}{}", tensors->size(), tensors->size() == 1 ? "" : "s",
                        shown.empty() ? "" : ": ", join(shown, ", "));
   } catch (const Error& error) {
-    return error.what();
+    return fmt::format("one that cannot be read ({})", error.what());
   }
 }
 
