@@ -98,6 +98,20 @@ TEST_CASE("graph: f16 begins after the means and ends before the range") {
   CHECK(both.outputs[0].dtype == DType::F16);
 }
 
+TEST_CASE("graph: a network whose values leave f16's range is not written in f16") {
+  const ScratchFolder folder;
+  auto file = golden_file(tiny_config());
+  file.tensors[0].second *= 2000;  // conv1_1
+  MsiNetModel model(file);
+  const auto exported = graph_export(model);
+  CHECK(exporting::export_onnx(exported, {}, folder / "f32.onnx").difference < 1e-5);
+  CHECK(contains(
+      refusal_of(ErrorKind::Parity,
+                 [&] { exporting::export_onnx(exported, {DType::F16}, folder / "f16.onnx"); }),
+      "leaves the range of f16"));
+  CHECK_FALSE(std::filesystem::exists(folder / "f16.onnx"));
+}
+
 TEST_CASE("graph: every value is made before it is used, and once") {
   for (const auto dtype : {DType::F32, DType::F16, DType::I8}) {
     for (const bool half_io : {false, true}) {
