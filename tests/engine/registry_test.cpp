@@ -37,7 +37,8 @@ class ToyFamily final : public Family {
     return std::make_unique<ToyModel>();
   }
   std::vector<std::string> formats() const override { return {}; }
-  void export_model(Model&, const std::string&, const std::filesystem::path&) const override {}
+  void export_model(Model&, const std::string&, const std::filesystem::path&,
+                    const Config&) const override {}
 };
 
 void register_toy() {
@@ -74,7 +75,8 @@ TEST_CASE("registry: other files go to the family that recognizes them, or are r
   std::ofstream(scratch / "a.toy") << "weights";
   std::ofstream(scratch / "a.txt") << "words";
   CHECK(open_model(scratch / "a.toy", "toy")->initialized());
-  refusal_of(ErrorKind::Input, [&] { open_model(scratch / "a.txt"); });
+  CHECK(contains(refusal_of(ErrorKind::Input, [&] { open_model(scratch / "a.txt"); }),
+                 "got a file of unknown kind, expected"));
   CHECK(contains(refusal_of(ErrorKind::Input, [&] { open_model(scratch / "none"); }),
                  "does not exist"));
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a PyTorch checkpoint, or as the pickle inside one whose zip is sound: an Input
-// error, or tensors of the size that they state, found by name.
+// Any bytes as a PyTorch checkpoint of either form, or as the pickle inside one whose zip is sound:
+// an Input error, or tensors of the size that they state, found by name.
 #include <cstdint>
 #include <cstdlib>
 #include <span>
@@ -32,9 +32,9 @@ void examine(const std::string& bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string input(reinterpret_cast<const char*>(data), size);
-  io::looks_like_torch_file(std::as_bytes(std::span(input)));
+  const bool is_file = io::looks_like_torch_file(std::as_bytes(std::span(input)));
   try {
-    examine(input.starts_with("PK")
+    examine(is_file || input.starts_with("PK")
                 ? input
                 : test::zip_of({{"a/data.pkl", input}, {"a/data/0", std::string(24, 'v')}}));
   } catch (const Error& error) {

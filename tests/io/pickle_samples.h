@@ -78,4 +78,37 @@ inline std::string archive(const std::string& body, const std::vector<std::strin
   return zip_of(entries);
 }
 
+/// The form of before 1.6: pickles one after the other, then storages, each after the number of its
+/// elements.
+struct LegacyStorage {
+  std::int64_t elements = 0;
+  std::string bytes;
+};
+struct LegacyParts {
+  std::string version = whole(integer(1001));
+  std::string facts = whole(dict({{text("protocol_version"), integer(1001)},
+                                  {text("little_endian"), "\x88"},
+                                  {text("type_sizes"), dict({{text("int"), integer(4)}})}}));
+  std::string keys = {};  ///< empty: "0", "1", ...
+};
+inline std::string legacy(const std::string& body, const std::vector<LegacyStorage>& storages,
+                          const LegacyParts& parts = {}) {
+  std::vector<std::string> keys;
+  std::string values;
+  for (const auto& storage : storages) {
+    keys.push_back(text(std::to_string(keys.size())));
+    values += little(static_cast<std::uint64_t>(storage.elements), 8) + storage.bytes;
+  }
+  const std::string magic = "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.";
+  return magic + parts.version + parts.facts + whole(body) +
+         (parts.keys.empty() ? whole(list(keys)) : parts.keys) + values;
+}
+/// A storage as that form knows it: with a sixth value.
+inline std::string legacy_storage(const std::string& type, const std::string& key,
+                                  std::int64_t elements, const std::string& part = "N") {
+  return tuple({text("storage"), global("torch", type), text(key), text("cpu"), integer(elements),
+                part}) +
+         "Q";
+}
+
 }  // namespace ubique::test::pickled

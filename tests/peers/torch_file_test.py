@@ -79,6 +79,14 @@ class TorchFilesAreRead(Exchange):
             for name, tensor in samples().items():
                 self.assert_same(found[name], tensor)
 
+    def test_the_form_of_before_1_6(self):
+        tensors = samples() | {"parameter": torch.nn.Parameter(torch.ones(2, 3))}
+        tensors["turned"] = tensors["float32"].t()
+        found, _ = self.from_torch(tensors, _use_new_zipfile_serialization=False)
+        self.assertEqual(set(found), set(tensors))
+        for name, tensor in tensors.items():
+            self.assert_same(found[name], tensor.detach())
+
     def test_views_and_shared_storages(self):
         base = torch.arange(24.0).reshape(2, 3, 4)
         views = {"turned": base.permute(2, 0, 1), "part": base[1, :, ::2], "row": base[0, 1],
@@ -123,8 +131,8 @@ class TorchFilesAreRead(Exchange):
         self.assertIn("asks to import", refused(torch.nn.Linear(1, 1)))
         self.assertIn("_rebuild_sparse_tensor", refused(torch.ones(2).to_sparse()))
         self.assertIn("lazy conjugate", refused(torch.ones(2, dtype=torch.complex64).conj()))
-        self.assertIn("legacy form",
-                      refused({"a": torch.ones(1)}, _use_new_zipfile_serialization=False))
+        legacy = {"_use_new_zipfile_serialization": False}
+        self.assertIn("asks to import posix.system", refused({"a": Evil()}, **legacy))
         torch.jit.script(torch.nn.Linear(1, 1)).save(self.path("script.pt"))
         self.assertIn("TorchScript", self.refusal("from-torch", self.path("script.pt"), "x"))
         save_file({"a": torch.ones(1)}, self.path("named.pth"))

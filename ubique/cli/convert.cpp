@@ -15,11 +15,13 @@ using engine::Request;
 
 std::vector<engine::Command> convert_rows(const Family& family, const std::string& verb) {
   const auto formats = join(all_formats(family), ", ");
+  std::vector<engine::Option> options = {{"--format", "format", "NAME", formats}};
+  for (auto& option : family.format_options()) options.push_back(std::move(option));
   return {{.verb = verb,
            .summary = fmt::format("{} models: {}", family.name(), formats),
            .inputs = "MODEL",
            .needs_device = false,
-           .options = {{"--format", "format", "NAME", formats}},
+           .options = std::move(options),
            .run = [&family](const Request& request) {
              return write_model(family, request, request.inputs.front(), "");
            }}};
@@ -35,7 +37,10 @@ Verb convert_verb() {
       {{"ubique convert meshnet net.pt -o net.safetensors", "PyTorch to safetensors"},
        {"ubique convert meshnet net.onnx -o net --format checkpoint", "ONNX to a checkpoint"},
        {"ubique convert meshnet runs/lesion/checkpoints/best -o web --format tfjs",
-        "a folder that BrainChop loads"}},
+        "a folder that BrainChop loads"},
+       {"ubique convert msinet model_salicon_gpu.weights.h5 -o net.safetensors --layout "
+        "channels_last",
+        "the same numbers, kernels stored the other way"}},
       convert_rows);
 }
 

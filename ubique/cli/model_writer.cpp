@@ -88,11 +88,13 @@ exporting::CheckedFile write_graph(const engine::GraphExport& model, const Graph
 }
 
 std::string checked_text(const exporting::CheckedFile& checked) {
-  const auto labels = fmt::format("{:.2f} % of labels agree", 100 * checked.agreement);
   const auto values = fmt::format("off by {:.1g} of the largest value, ", checked.difference);
+  const auto rest = checked.map ? fmt::format("CC {:.5f}, KLD {:.1g}", checked.map->correlation,
+                                              checked.map->divergence)
+                                : fmt::format("{:.2f} % of labels agree", 100 * checked.agreement);
   return fmt::format("({}), read back and computed with{}: {}{}", human_bytes(checked.bytes),
                      checked.runtime == "ubique" ? "" : " by " + checked.runtime,
-                     checked.labels ? "" : values, labels);
+                     checked.labels ? "" : values, rest);
 }
 
 std::string after_words(const std::string& format, const fs::path& path) {
@@ -100,7 +102,7 @@ std::string after_words(const std::string& format, const fs::path& path) {
     return fmt::format("look at it: python3 -m http.server -d {}, then http://localhost:8000\n",
                        path.string());
   }
-  if (format == "tfjs") {
+  if (format == "tfjs" && fs::exists(path / "brainchop.json")) {
     return fmt::format("for BrainChop: put the folder into its models, and {} into its list\n",
                        (path / "brainchop.json").string());
   }
@@ -110,6 +112,11 @@ std::string after_words(const std::string& format, const fs::path& path) {
 engine::Outcome write_as_graph(const Family& family, const Request& request,
                                const std::string& from, engine::Model& model,
                                const std::string& format) {
+  for (const auto& option : family.format_options()) {
+    check(!request.config.find<std::string>(option.key), ErrorKind::Usage,
+          "[cli.convert] {} is for files of weights; got --format {}, expected one of {}.",
+          option.flag, format, join(family.formats(), ", "));
+  }
   const auto wishes = read_wishes(request.config, format);
   auto exported = family.graph(model, format, request.config);
   check(exported.has_value(), ErrorKind::Usage,
@@ -126,7 +133,12 @@ engine::Outcome write_as_graph(const Family& family, const Request& request,
   json["format"] = format;
   json["bytes"] = checked.bytes;
   json["difference"] = checked.difference;
-  json["agreement"] = checked.agreement;
+  if (checked.map) {
+    json["cc"] = checked.map->correlation;
+    json["kld"] = checked.map->divergence;
+  } else {
+    json["agreement"] = checked.agreement;
+  }
   json["runtime"] = checked.runtime;
   auto text = fmt::format("{} -> {} {}\n", from, path.string(), checked_text(checked));
   if (!wishes.python.empty() && checked.runtime == "ubique") {
@@ -141,8 +153,11 @@ engine::Outcome write_as_weights(const Family& family, const Request& request,
                                  const std::string& format) {
   check(!request.output.empty(), ErrorKind::Usage,
         "[cli.convert] nowhere to write to; got no -o, expected a file or folder.");
+  for (const auto& option : family.format_options()) {
+    request.config.find<std::string>(option.key);  // the family reads it when it writes
+  }
   request.config.finish();
-  family.export_model(model, format, request.output);
+  family.export_model(model, format, request.output, request.config);
   auto json = json_document("convert", 1);
   json["from"] = from;
   json["to"] = request.output.string();

@@ -82,9 +82,12 @@ class Family {
   virtual std::vector<std::string> formats() const = 0;
   /// The format that a name such as "net.pt" suggests; empty if none.
   virtual std::string format_of(const std::filesystem::path& /*path*/) const { return {}; }
+  /// Options of `convert` for those formats; each key's value is a text.
+  virtual std::vector<Option> format_options() const { return {}; }
   /// Writes, reads back and compares; Parity error, and nothing left behind, if they differ.
+  /// `config` has what format_options() set.
   virtual void export_model(Model& model, const std::string& format,
-                            const std::filesystem::path& path) const = 0;
+                            const std::filesystem::path& path, const Config& config) const = 0;
   /// The model as operators for a format that is a graph ("onnx", "tfjs", "web"); nothing if the
   /// family has none for it.
   virtual std::optional<GraphExport> graph(Model& /*model*/, const std::string& /*format*/,

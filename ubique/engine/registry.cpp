@@ -5,6 +5,7 @@
 #include "ubique/base/text.h"
 #include "ubique/engine/family.h"
 #include "ubique/engine/state_dict.h"
+#include "ubique/io/tensor_list.h"
 
 namespace ubique::engine {
 
@@ -33,9 +34,10 @@ std::unique_ptr<Model> import_foreign(const std::filesystem::path& path,
     names.push_back(candidate->name());
   }
   fail(ErrorKind::Input,
-       "[engine.open] {} is no model that is known here; expected a checkpoint folder, or a file "
-       "of {}.",
-       path.string(), names.empty() ? "a family of this build" : join(names, ", "));
+       "[engine.open] {} is no model that is known here; got {}, expected a checkpoint folder, or "
+       "a file of {}.",
+       path.string(), io::contents_text(path),
+       names.empty() ? "a family of this build" : join(names, ", "));
 }
 
 }  // namespace

@@ -22,6 +22,22 @@ Allowance allowance_of(DType dtype) {
   return dtype == DType::F16 ? Allowance{0.02, 2e-3} : Allowance{1e-5, 1e-4};
 }
 
+MapScores score_maps(const at::Tensor& got, const at::Tensor& expected) {
+  constexpr double kEpsilon = 2.2204e-16;
+  const auto flat = [](const at::Tensor& maps) { return maps.to(at::kDouble).flatten(1); };
+  const auto a = flat(got), b = flat(expected);  // (B, H·W)
+  const auto centred = [](const at::Tensor& x) { return x - x.mean(1, true); };
+  const auto share = [](const at::Tensor& x) {
+    const auto lifted = x - x.amin(1, true);
+    return lifted / (lifted.sum(1, true) + kEpsilon);
+  };
+  const auto x = centred(a), y = centred(b), p = share(a), q = share(b);
+  const auto spread = (x.square().sum(1) * y.square().sum(1)).sqrt() + kEpsilon;
+  const auto divergence = (q * (q / (p + kEpsilon) + kEpsilon).log()).sum(1);
+  return {((x * y).sum(1) / spread).mean().item<double>(),
+          std::max(0.0, divergence.mean().item<double>())};  // rounding alone may go below 0
+}
+
 fs::path data_file(fs::path path) { return path += ".data"; }
 
 void remove_files(const fs::path& path) {
@@ -54,6 +70,7 @@ CheckedFile compare_outputs(const at::Tensor& got, const engine::GraphExport& mo
   if (!result.labels) {
     const auto largest = expected.abs().max().item<double>();
     result.difference = (got - expected).abs().max().item<double>() / std::max(largest, 1e-30);
+    if (expected.dim() == 4 && expected.size(1) == 1) result.map = score_maps(got, expected);
   }
   const auto allowed = allowance_of(dtype);
   check(result.difference <= allowed.difference && 1 - result.agreement <= allowed.labels,

@@ -7,17 +7,25 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "ubique/engine/graph.h"
 
 namespace ubique::exporting {
 
+/// How alike two maps of one channel are, as saliency is scored; means over samples.
+struct MapScores {
+  double correlation = 1;  ///< CC, of the values
+  double divergence = 0;   ///< KLD in nats from the model's, both lifted to 0 and brought to sum 1
+};
+
 struct CheckedFile {
-  std::int64_t bytes = 0;  ///< of all its files
-  bool labels = false;     ///< the output is labels
-  double agreement = 1;    ///< share of labels that are the model's
-  double difference = 0;   ///< else: largest to the model's, as a share of the largest value
+  std::int64_t bytes = 0;        ///< of all its files
+  bool labels = false;           ///< the output is labels
+  double agreement = 1;          ///< share of labels that are the model's
+  double difference = 0;         ///< else: largest to the model's, as a share of the largest value
+  std::optional<MapScores> map;  ///< where the output is maps of one channel
   std::string runtime = "ubique";  ///< that computed it
 };
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <limits>
 #include <map>
+#include <set>
 
 #include "ubique/base/error.h"
 #include "ubique/engine/tensor_bytes.h"
@@ -112,6 +113,16 @@ at::Tensor constant_of(const io::HostTensor& tensor) {
   return tensor.dtype == DType::F16 ? value.to(at::kFloat) : value;
 }
 
+/// Here f16 is computed in f32; where it is not, larger values would be infinite.
+void check_half_range(const OnnxNode& node, const at::Tensor& values) {
+  constexpr double kLargestHalf = 65504;
+  const auto largest = values.abs().max().item<double>();
+  check(largest <= kLargestHalf, ErrorKind::Parity,
+        "[export.onnx] '{}' leaves the range of f16; got values of {:.3g}, expected at most {}. "
+        "Export it in f32 or int8. Nothing was kept.",
+        node.name, largest, kLargestHalf);
+}
+
 using Inputs = std::vector<at::Tensor>;
 using Compute = std::function<at::Tensor(const OnnxNode&, const Inputs&)>;
 
@@ -178,7 +189,11 @@ at::Tensor run_onnx(const io::OnnxModel& model, const at::Tensor& input) {
         "[export.onnx] expected one input and one output; got {} and {}.", model.inputs.size(),
         model.outputs.size());
   std::map<std::string, at::Tensor> values = {{model.inputs[0].name, input}};
-  for (const auto& tensor : model.constants) values[tensor.name] = constant_of(tensor);
+  std::set<std::string> halves;
+  for (const auto& tensor : model.constants) {
+    values[tensor.name] = constant_of(tensor);
+    if (tensor.dtype == DType::F16) halves.insert(tensor.name);
+  }
   for (const auto& node : model.nodes) {
     const auto compute = operators().find(node.op);
     check(compute != operators().end(), ErrorKind::Input,
@@ -195,7 +210,8 @@ at::Tensor run_onnx(const io::OnnxModel& model, const at::Tensor& input) {
             name);
       inputs.push_back(found->second);
     }
-    values[node.outputs.at(0)] = compute->second(node, inputs);
+    auto& result = values[node.outputs.at(0)] = compute->second(node, inputs);
+    if (node.op == "Conv" && halves.contains(node.inputs.at(1))) check_half_range(node, result);
   }
   return values.at(model.outputs[0].name);
 }

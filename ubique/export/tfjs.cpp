@@ -4,6 +4,11 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <array>
+#include <map>
+#include <span>
+#include <utility>
+
 #include "ubique/base/error.h"
 #include "ubique/engine/tensor_bytes.h"
 #include "ubique/export/quantise.h"
@@ -26,36 +31,60 @@ class TfjsLowering {
                              : nullptr;
       normalised_ = norm != nullptr;
       last_ = i + 1 == graph_.steps.size();
+      inputs_.clear();
+      for (const auto& input : graph_.steps[i].inputs) inputs_.push_back(made_by_.at(input));
       std::visit([&](const auto& op) { lower(op); }, graph_.steps[i].op);
+      made_by_[graph_.steps[i].name] = before_;
     }
     model_.document = document();
     return std::move(model_);
   }
 
  private:
-  void add_layer(const std::string& kind, const std::string& name, Json config) {
-    const auto inbound =
-        before_.empty()
-            ? Json::array()
-            : Json::array({Json::array({Json::array({before_, 0, 0, Json::object()})})});
+  void add_layer(const std::string& kind, const std::string& name, Json config,
+                 const std::vector<std::string>& inputs) {
+    auto inbound = Json::array();
+    for (const auto& input : inputs) {
+      inbound.push_back(Json::array({input, 0, 0, Json::object()}));
+    }
     layers_.push_back({{"class_name", kind},
                        {"config", std::move(config)},
                        {"name", name},
-                       {"inbound_nodes", inbound}});
+                       {"inbound_nodes", inputs.empty() ? inbound : Json::array({inbound})}});
     before_ = name;
+  }
+
+  /// A layer without weights; its name is Keras's for the kind.
+  std::string add_plain(const std::string& kind, const std::string& name, Json config,
+                        const std::vector<std::string>& inputs) {
+    config["name"] = next_name(name);
+    config["trainable"] = false;
+    config["dtype"] = "float32";
+    const auto own = config["name"].get<std::string>();
+    add_layer(kind, own, std::move(config), inputs);
+    return own;
   }
 
   void add_input() {
     Json shape = Json::array({nullptr});
-    for (const auto extent : graph_.usual_extents) shape.push_back(extent);
+    for (std::size_t i = 0; i < graph_.usual_extents.size(); ++i) {
+      // Pictures come in any size; a volume's is what BrainChop conforms scans to.
+      const bool open =
+          is_picture() && std::holds_alternative<std::string>(graph_.input_shape.at(2 + i));
+      shape.push_back(open ? Json() : Json(graph_.usual_extents[i]));
+    }
     shape.push_back(std::get<std::int64_t>(graph_.input_shape.at(1)));
     add_layer("InputLayer", "input",
               {{"batch_input_shape", shape},
                {"dtype", "float32"},
                {"sparse", false},
                {"ragged", false},
-               {"name", "input"}});
+               {"name", "input"}},
+              {});
+    made_by_[graph_.input] = before_;
   }
+
+  bool is_picture() const { return graph_.input_shape.size() == 4; }
 
   std::string next_name(const std::string& kind) {
     return last_ ? "output" : fmt::format("{}_{}", kind, count_++);
@@ -78,7 +107,8 @@ class TfjsLowering {
                {"data_format", "channels_last"},
                {"activation", "linear"},
                {"use_bias", bias},
-               {"dtype", "float32"}});
+               {"dtype", "float32"}},
+              inputs_);
     add_weight(name + "/kernel", conv.weight);
     if (bias) add_weight(name + "/bias", *conv.bias);
   }
@@ -95,26 +125,142 @@ class TfjsLowering {
 
   void lower(const engine::GraphBatchNorm&) { refuse("batch norms; fold them (no --no-fold)"); }
   void lower(const engine::GraphArgmax&) { refuse("labels come out; choose --head logits"); }
-  void lower(const engine::GraphMinMax&) { refuse("intensities; leave out --min-max"); }
+  void lower(const engine::GraphMinMax&) {
+    refuse("values brought to 0..1; leave out --min-max, or --head raw");
+  }
   void lower(const engine::GraphResize&) { refuse("resizing; leave out --resize"); }
-  void lower(const engine::GraphUpsample&) { refuse("maps at twice the size"); }
-  void lower(const engine::GraphMaxPool&) { refuse("maxima of windows"); }
-  void lower(const engine::GraphSubtract&) { refuse("means that are taken away"); }
-  void lower(const engine::GraphConcat&) { refuse("branches that are put together"); }
-  void lower(const engine::GraphGlobalMean&) { refuse("means over pictures"); }
-  void lower(const engine::GraphSpread&) { refuse("branches that are put together"); }
+
+  /// Each pixel four times, then means of neighbours: UpSampling2D's own bilinear way is another in
+  /// TensorFlow.js than in Keras. Means leave out what lies beyond the edge, so that it repeats.
+  void lower(const engine::GraphUpsample& op) {
+    picture_only();
+    const auto ends = std::exchange(last_, false);
+    auto x = add_plain(
+        "UpSampling2D", "up_sampling2d",
+        {{"size", {2, 2}}, {"data_format", "channels_last"}, {"interpolation", "nearest"}},
+        inputs_);
+    if (op.mode == engine::GraphUpsample::Mode::Asymmetric) {
+      last_ = ends;
+      add_pool("Average", {x}, {2, 2}, 1, "same");
+      return;
+    }
+    // (1, 2, 1)/4 along each axis: three times the mean of three and once the middle, over four.
+    for (const bool rows : {false, true}) {
+      const auto mean = add_pool("Average", {x}, rows ? Pair{3, 1} : Pair{1, 3}, 1, "same");
+      last_ = ends && rows;
+      x = add_plain("Average", "average", Json::object(), {mean, mean, mean, x});
+    }
+  }
+
+  void lower(const engine::GraphMaxPool& op) {
+    picture_only();
+    add_pool("Max", inputs_, {op.window, op.window}, op.stride, op.after > 0 ? "same" : "valid");
+  }
+
+  using Pair = std::array<std::int64_t, 2>;
+
+  std::string add_pool(const std::string& kind, const std::vector<std::string>& inputs, Pair window,
+                       std::int64_t stride, const std::string& padding) {
+    return add_plain(kind + "Pooling2D", kind == "Max" ? "max_pooling2d" : "average_pooling2d",
+                     {{"pool_size", window},
+                      {"strides", {stride, stride}},
+                      {"padding", padding},
+                      {"data_format", "channels_last"}},
+                     inputs);
+  }
+
+  /// A convolution of 1x1 that lets each channel through and adds to it: zeros that later layers
+  /// put around the picture are then zeros after the subtraction, as they must be.
+  void lower(const engine::GraphSubtract& op) {
+    picture_only();
+    const auto count = op.values.size();
+    std::vector<float> kernel(count * count, 0), bias;
+    for (std::size_t i = 0; i < count; ++i) kernel[i * (count + 1)] = 1;
+    for (const auto value : op.values) bias.push_back(static_cast<float>(-value));
+    add_fixed_conv(inputs_, static_cast<std::int64_t>(count), kernel, bias);
+  }
+
+  /// Kept in f32 whatever the other weights are in.
+  std::string add_fixed_conv(const std::vector<std::string>& inputs, std::int64_t filters,
+                             const std::vector<float>& kernel, const std::vector<float>& bias) {
+    const auto name = add_plain("Conv2D", "conv2d",
+                                {{"filters", filters},
+                                 {"kernel_size", {1, 1}},
+                                 {"strides", {1, 1}},
+                                 {"dilation_rate", {1, 1}},
+                                 {"padding", "same"},
+                                 {"data_format", "channels_last"},
+                                 {"activation", "linear"},
+                                 {"use_bias", !bias.empty()}},
+                                inputs);
+    const auto rows = static_cast<std::int64_t>(kernel.size()) / filters;
+    add_f32(name + "/kernel", {1, 1, rows, filters}, kernel);  // (1, 1, I, O)
+    if (!bias.empty()) add_f32(name + "/bias", {filters}, bias);
+    return name;
+  }
+
+  void add_f32(const std::string& name, const io::Shape& shape, const std::vector<float>& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    model_.weights.push_back({{name, DType::F32, shape, {bytes.begin(), bytes.end()}}});
+  }
+
+  void lower(const engine::GraphConcat&) {
+    add_plain("Concatenate", "concatenate", {{"axis", -1}}, inputs_);
+  }
+
+  /// TensorFlow.js drops the two axes, so that they are put back.
+  void lower(const engine::GraphGlobalMean&) {
+    picture_only();
+    const auto ends = std::exchange(last_, false);
+    const auto mean = add_plain("GlobalAveragePooling2D", "global_average_pooling2d",
+                                {{"data_format", "channels_last"}}, inputs_);
+    last_ = ends;
+    add_plain("Reshape", "reshape", {{"target_shape", {1, 1, channels_of(inputs_[0])}}}, {mean});
+  }
+
+  /// Added to zeros of the wanted extents: sums of layers spread what has extents of 1.
+  void lower(const engine::GraphSpread&) {
+    picture_only();
+    const auto ends = std::exchange(last_, false);
+    const std::vector<float> zeros(static_cast<std::size_t>(channels_of(inputs_.at(1))), 0);
+    const auto zero = add_fixed_conv({inputs_[1]}, 1, zeros, {});
+    last_ = ends;
+    add_plain("Add", "add", Json::object(), {zero, inputs_[0]});
+  }
+
+  void picture_only() const {
+    if (!is_picture()) refuse("steps that only pictures have");
+  }
+
+  /// Of what a layer gives: convolutions change it, and putting together adds up.
+  std::int64_t channels_of(const std::string& layer) const {
+    for (const auto& json : layers_) {
+      if (json["name"] != layer) continue;
+      const auto& config = json["config"];
+      if (config.contains("filters")) return config["filters"].get<std::int64_t>();
+      if (config.contains("batch_input_shape")) {
+        return config["batch_input_shape"].back().get<std::int64_t>();
+      }
+      const auto& inputs = json["inbound_nodes"][0];
+      const bool sums = json["class_name"] == "Concatenate";
+      std::int64_t channels = 0;
+      for (std::size_t i = 0; i < (sums ? inputs.size() : 1); ++i) {
+        channels += channels_of(inputs[i][0].get<std::string>());
+      }
+      return channels;
+    }
+    fail(ErrorKind::Internal, "[export.tfjs] no layer '{}'.", layer);
+  }
 
   [[noreturn]] static void refuse(const std::string& what) {
     fail(ErrorKind::Usage,
-         "[export.tfjs] a layers model holds convolutions and activations; got {}. --format onnx "
-         "has all of it.",
+         "[export.tfjs] a layers model cannot hold everything; got {}. --format onnx has all of "
+         "it.",
          what);
   }
 
   void add_activation(const std::string& kind) {
-    const auto name = next_name("activation");
-    add_layer("Activation", name,
-              {{"name", name}, {"trainable", false}, {"dtype", "float32"}, {"activation", kind}});
+    add_plain("Activation", "activation", {{"activation", kind}}, inputs_);
   }
 
   /// Rounded first: which taps belong to one kernel is plain only in our own order.
@@ -166,7 +312,9 @@ class TfjsLowering {
   DType dtype_;
   TfjsLayersModel model_;
   Json layers_ = Json::array();
-  std::string before_;
+  std::map<std::string, std::string> made_by_;  // layer that gives what a step does
+  std::vector<std::string> inputs_;             // layers that the step takes
+  std::string before_;                          // the layer that was added last
   int count_ = 0;
   bool normalised_ = false, last_ = false;
 };

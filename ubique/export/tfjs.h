@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's graph as a TensorFlow.js layers model, the kind that BrainChop loads: a chain of
-// Keras layers, channels last.
+// A model's graph as a TensorFlow.js layers model, the kind that BrainChop loads: Keras layers,
+// channels last, of the stock kinds alone.
 #pragma once
 
 #include "ubique/engine/graph.h"

@@ -25,7 +25,7 @@ class PickleMachine {
                 std::span<const std::string_view> allowed)
       : source_(bytes, file), allowed_(allowed) {}
 
-  Pickle run();
+  Pickle run(std::size_t* used);
 
  private:
   using Op = PickleOp;
@@ -150,25 +150,7 @@ bool PickleMachine::run_number(Op op) {
 }
 
 bool PickleMachine::run_text(Op op) {
-  const auto width_of = [](Op text_op) -> std::size_t {
-    switch (text_op) {
-      case Op::ShortBinUnicode:
-      case Op::ShortBinString:
-      case Op::ShortBinBytes:
-        return 1;
-      case Op::BinUnicode:
-      case Op::BinString:
-      case Op::BinBytes:
-        return 4;
-      case Op::BinUnicode8:
-      case Op::BinBytes8:
-      case Op::ByteArray8:
-        return 8;
-      default:
-        return 0;
-    }
-  };
-  const auto width = width_of(op);
+  const auto width = length_width(op);
   if (width == 0) return false;
   auto text = source_.take_text(source_.take_number(width));
   const bool unicode = op == Op::BinUnicode || op == Op::ShortBinUnicode || op == Op::BinUnicode8;
@@ -364,8 +346,9 @@ bool PickleMachine::run_calling(Op op) {
   }
 }
 
-Pickle PickleMachine::run() {
-  require(source_.left() <= kMaxPickleBytes, "it is too long");
+Pickle PickleMachine::run(std::size_t* used) {
+  const auto bytes = source_.left();
+  require(used != nullptr || bytes <= kMaxPickleBytes, "it is too long");
   require(source_.take_number(1) == static_cast<std::uint64_t>(Op::Proto),
           "it has no protocol number");
   const auto protocol = source_.take_number(1);
@@ -379,8 +362,9 @@ Pickle PickleMachine::run() {
     require(known, fmt::format("the opcode 0x{:02x} is not one of plain values",
                                static_cast<unsigned>(op)));
   }
-  require(stack_.size() == 1 && marks_.empty() && source_.left() == 0,
+  require(stack_.size() == 1 && marks_.empty() && (used != nullptr || source_.left() == 0),
           "it ends with something left over");
+  if (used != nullptr) *used = bytes - source_.left();
   result_.root = stack_.back();
   return std::move(result_);
 }
@@ -389,7 +373,16 @@ Pickle PickleMachine::run() {
 
 Pickle parse_pickle(std::span<const std::byte> bytes, const std::string& file,
                     std::span<const std::string_view> allowed) {
-  return PickleMachine(bytes, file, allowed).run();
+  return PickleMachine(bytes, file, allowed).run(nullptr);
+}
+
+Pickle parse_first_pickle(std::span<const std::byte>& bytes, const std::string& file,
+                          std::span<const std::string_view> allowed) {
+  std::size_t used = 0;
+  const auto most = std::min(bytes.size(), kMaxPickleBytes);
+  auto pickle = PickleMachine(bytes.first(most), file, allowed).run(&used);
+  bytes = bytes.subspan(used);
+  return pickle;
 }
 
 }  // namespace ubique::io

@@ -57,5 +57,8 @@ struct Pickle {
 /// in messages.
 Pickle parse_pickle(std::span<const std::byte> bytes, const std::string& file,
                     std::span<const std::string_view> allowed);
+/// The pickle that `bytes` begin with; they are left with what follows it.
+Pickle parse_first_pickle(std::span<const std::byte>& bytes, const std::string& file,
+                          std::span<const std::string_view> allowed);
 
 }  // namespace ubique::io

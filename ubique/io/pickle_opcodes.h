@@ -60,4 +60,24 @@ enum class PickleOp : unsigned char {
   ByteArray8 = 0x96,
 };
 
+/// Bytes of the length that stands before a text's or bytes' own; 0 for other opcodes.
+constexpr std::size_t length_width(PickleOp op) {
+  switch (op) {
+    case PickleOp::ShortBinUnicode:
+    case PickleOp::ShortBinString:
+    case PickleOp::ShortBinBytes:
+      return 1;
+    case PickleOp::BinUnicode:
+    case PickleOp::BinString:
+    case PickleOp::BinBytes:
+      return 4;
+    case PickleOp::BinUnicode8:
+    case PickleOp::BinBytes8:
+    case PickleOp::ByteArray8:
+      return 8;
+    default:
+      return 0;
+  }
+}
+
 }  // namespace ubique::io

@@ -9,19 +9,16 @@
 #include "ubique/io/byte_order.h"
 #include "ubique/io/magic.h"
 #include "ubique/io/printable.h"
+#include "ubique/io/torch_file_legacy.h"
 #include "ubique/io/torch_file_names.h"
 #include "ubique/io/torch_file_tree.h"
 #include "ubique/io/zip_format.h"
+#include "ubique/io/zip_reader.h"
 
 namespace ubique::io {
 namespace {
 
-using std::string_view_literals::operator""sv;
-
 constexpr std::string_view kPickleName = "data.pkl";
-// A pickle of the number 0x1950a86a20f9469cfc6c, by which torch knows its files of before 1.6.
-constexpr std::string_view kLegacyMagic =
-    "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19"sv;
 constexpr std::string_view kResave =
     "Re-save it with torch.save in PyTorch 1.6 or newer: "
     "torch.save(torch.load(path, weights_only=True), path).";
@@ -40,9 +37,6 @@ void refuse_other_formats(std::span<const std::byte> file, const std::string& na
         "[io.torch_file] {} is a safetensors file, whatever its name says; expected a zip as "
         "torch.save writes it. Give it the ending .safetensors.",
         name);
-  check(!text_view(file).starts_with(kLegacyMagic), ErrorKind::Input,
-        "[io.torch_file] {} was saved in PyTorch's legacy form (before 1.6); expected a zip. {}",
-        name, kResave);
   check(!is_tar(file), ErrorKind::Input,
         "[io.torch_file] {} is a tar archive, as the first versions of PyTorch wrote; expected a "
         "zip. {}",
@@ -91,6 +85,28 @@ void refuse_torchscript(const ZipReader& zip, const std::string& folder) {
         zip.name());
 }
 
+TorchStorages zip_storages(const ZipReader& zip, const std::string& folder) {
+  TorchStorages storages;
+  storages.file = zip.name();
+  for (const auto& entry : zip.entries()) {
+    if (entry.name.starts_with(folder + "data/")) storages.bytes += entry.size;
+  }
+  const auto* order = zip.find(folder + "byteorder");
+  const auto text = order == nullptr ? std::string("little") : zip.read_text(*order);
+  check(text == "little" || text == "big", ErrorKind::Input,
+        "[io.torch_file] {} has an unknown byte order; got '{}', expected little or big.",
+        zip.name(), printable(text, 40));
+  storages.swapped = (text == "little") != kLittleMachine;
+  storages.read = [&zip, folder](const std::string& key, std::vector<std::byte>& room) {
+    const auto* entry = zip.find(folder + "data/" + key);
+    check(entry != nullptr, ErrorKind::Input,
+          "[io.torch_file] {} has no storage '{}'; the archive is incomplete.", zip.name(),
+          printable(key, 40));
+    return zip.read(*entry, room);
+  };
+  return storages;
+}
+
 }  // namespace
 
 const HostTensor* TorchFile::find(std::string_view name) const {
@@ -98,7 +114,7 @@ const HostTensor* TorchFile::find(std::string_view name) const {
 }
 
 bool looks_like_torch_file(std::span<const std::byte> start) {
-  if (text_view(start).starts_with(kLegacyMagic)) return true;
+  if (starts_like_legacy_torch(start)) return true;
   if (start.size() < zip::kLocalBytes || load_little(start.first(4)) != zip::kLocalSignature) {
     return false;
   }
@@ -108,7 +124,9 @@ bool looks_like_torch_file(std::span<const std::byte> start) {
   return name.find('/') != std::string_view::npos && !name.ends_with(".npy");
 }
 
-TorchFile parse_torch_file(std::span<const std::byte> file, const std::string& name) {
+TorchFile parse_torch_file(std::span<const std::byte> file, const std::string& name,
+                           const TensorFilter& wanted) {
+  if (starts_like_legacy_torch(file)) return parse_legacy_torch_file(file, name, wanted);
   refuse_other_formats(file, name);
   const ZipReader zip(file, name);
   const auto folder = archive_folder(zip);
@@ -116,13 +134,21 @@ TorchFile parse_torch_file(std::span<const std::byte> file, const std::string& n
   std::vector<std::byte> room;
   const auto* entry = zip.find(folder + std::string(kPickleName));
   const auto pickle = parse_pickle(zip.read(*entry, room), name, torch_globals());
-  TorchTensors tensors(zip, folder);
+  TorchTensors tensors(zip_storages(zip, folder), wanted);
   return torch_tree(pickle, tensors, name);
 }
 
-TorchFile read_torch_file(const std::filesystem::path& path) {
+TorchFile read_torch_file(const std::filesystem::path& path, const TensorFilter& wanted) {
   const MappedFile file(path);
-  return parse_torch_file(file.bytes(), path.string());
+  return parse_torch_file(file.bytes(), path.string(), wanted);
+}
+
+std::vector<TensorInfo> list_torch_file(const std::filesystem::path& path) {
+  std::vector<TensorInfo> infos;
+  for (auto& tensor : read_torch_file(path, [](const std::string&) { return false; }).tensors) {
+    infos.push_back({std::move(tensor.name), tensor.dtype, std::move(tensor.shape)});
+  }
+  return infos;
 }
 
 }  // namespace ubique::io

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch's .pt and .pth files: a zip with a pickle and raw storages. The pickle is read by a small
-// interpreter that knows tensors and plain containers only; it never imports or calls anything, and
-// everything else is refused by name. The legacy (pre-zip) form is refused with what to do.
+// PyTorch's .pt and .pth files: a zip with a pickle and raw storages, or the legacy form of before
+// 1.6, pickles and storages one after the other. Pickles are read by a small interpreter that knows
+// tensors and plain containers only; it never imports or calls anything, and everything else is
+// refused by name.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,7 @@
 
 #include "ubique/base/json.h"
 #include "ubique/io/host_tensor.h"
+#include "ubique/io/tensor_filter.h"
 
 namespace ubique::io {
 
@@ -28,13 +30,16 @@ struct TorchFile {
   const HostTensor* find(std::string_view name) const;
 };
 
-TorchFile read_torch_file(const std::filesystem::path& path);
+/// Values of tensors that `wanted` takes; a VGG16's classifier is nine tenths of its file.
+TorchFile read_torch_file(const std::filesystem::path& path, const TensorFilter& wanted = {});
 /// The same from memory; `name` stands for the file in messages.
-TorchFile parse_torch_file(std::span<const std::byte> file, const std::string& name);
+TorchFile parse_torch_file(std::span<const std::byte> file, const std::string& name,
+                           const TensorFilter& wanted = {});
+/// Names, types and shapes alone, in the order of the file; reads no values.
+std::vector<TensorInfo> list_torch_file(const std::filesystem::path& path);
 
-/// Whether a file starts as torch.save writes it, in the zip form or the legacy one, so that
-/// read_torch_file has the right words for it. Some .pth files are safetensors: ask
-/// starts_like_safetensors (magic.h) too.
+/// Whether a file starts as torch.save writes it, in the zip form or the legacy one. Some .pth
+/// files are safetensors: ask starts_like_safetensors (magic.h) too.
 bool looks_like_torch_file(std::span<const std::byte> start);
 
 /// A file that Python's torch.load(weights_only=True) opens: an OrderedDict of contiguous CPU

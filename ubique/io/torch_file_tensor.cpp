@@ -18,6 +18,8 @@ constexpr std::string_view kRebuildV2 = "torch._utils._rebuild_tensor_v2";
 constexpr std::string_view kRebuildV3 = "torch._utils._rebuild_tensor_v3";
 constexpr std::string_view kParameter = "torch._utils._rebuild_parameter";
 constexpr std::string_view kParameterWithState = "torch._utils._rebuild_parameter_with_state";
+// Of before 0.4: the class itself is called with the tensor, and gets a state of three values.
+constexpr std::string_view kParameterClass = "torch.nn.parameter.Parameter";
 constexpr std::string_view kFromType = "torch._tensor._rebuild_from_type_v2";
 
 // Views may share a storage, and a stride of 0 repeats it, so that tensors can be larger than the
@@ -80,21 +82,11 @@ Shape PartsReader::counts(const PickleNode& node) const {
   return result;
 }
 
-/// ("storage", type, key, device, elements): the device does not matter, values are on the disk.
 void PartsReader::read_storage(const PickleNode& node, TensorParts& parts) const {
-  require(node.kind == PickleKind::Persistent, "its storage is missing");
-  const auto& known_by = pickle_[node.items.front()];
-  require(known_by.kind == PickleKind::Tuple && known_by.items.size() == 5,
-          "its storage is known by something else than five values");
-  const auto field = [&](std::size_t i) -> const PickleNode& { return pickle_[known_by.items[i]]; };
-  require(field(0).text == "storage" && field(1).kind == PickleKind::Global &&
-              field(2).kind == PickleKind::Text,
-          "its storage has no type or key");
-  const auto dtype = torch_storage_dtype(field(1).text);
-  require(dtype || is_untyped_storage(field(1).text), "its storage has an unknown type");
-  parts.dtype = dtype.value_or(DType::U8);
-  parts.storage = field(2).text;
-  const auto bytes = byte_count(parts.dtype, {count(field(4))});
+  auto reference = storage_reference(pickle_, node, [&](std::string_view what) { odd(what); });
+  parts.dtype = reference.dtype;
+  parts.storage = std::move(reference.key);
+  const auto bytes = byte_count(parts.dtype, {reference.elements});
   require(bytes.has_value(), "its storage is larger than 2^63 bytes");
   parts.storage_bytes = *bytes;
 }
@@ -127,7 +119,8 @@ TensorParts PartsReader::read(const PickleNode& call) const {
   for (int i = 0; i < kMostWrappings; ++i) {
     const auto& arguments = pickle_[node->arguments].items;
     require(node->kind == PickleKind::Call, "a tensor is missing");
-    if (node->text == kParameter || node->text == kParameterWithState) {
+    if (node->text == kParameter || node->text == kParameterWithState ||
+        node->text == kParameterClass) {
       node = &argument(arguments, 0);
     } else if (node->text == kFromType) {
       const auto& function = argument(arguments, 0);
@@ -145,36 +138,46 @@ TensorParts PartsReader::read(const PickleNode& call) const {
 
 }  // namespace
 
-TorchTensors::TorchTensors(const ZipReader& zip, std::string folder)
-    : zip_(zip), folder_(std::move(folder)) {
-  for (const auto& entry : zip.entries()) {
-    if (entry.name.starts_with(folder_ + "data/")) bytes_left_ += entry.size;
-  }
-  check(bytes_left_ < std::numeric_limits<std::int64_t>::max() / (2 * kMostRepeats),
-        ErrorKind::Input, "[io.torch_file] {} has impossibly large storages.", zip.name());
-  bytes_left_ = bytes_left_ * kMostRepeats + kFreeBytes;
-  const auto* order = zip.find(folder_ + "byteorder");
-  const auto text = order == nullptr ? std::string("little") : zip.read_text(*order);
-  check(text == "little" || text == "big", ErrorKind::Input,
-        "[io.torch_file] {} has an unknown byte order; got '{}', expected little or big.",
-        zip.name(), printable(text, 40));
-  swapped_ = (text == "little") != kLittleMachine;
+/// The device does not matter: values are on the disk. A sixth value, of the legacy form, says
+/// which part of another storage this one is.
+StorageReference storage_reference(const Pickle& pickle, const PickleNode& node,
+                                   const std::function<void(std::string_view)>& odd) {
+  const auto require = [&](bool condition, std::string_view what) {
+    if (!condition) odd(what);
+  };
+  require(node.kind == PickleKind::Persistent, "its storage is missing");
+  const auto& known_by = pickle[node.items.front()];
+  const auto count = known_by.items.size();
+  require(known_by.kind == PickleKind::Tuple && (count == 5 || count == 6),
+          "its storage is known by something else than five values");
+  const auto field = [&](std::size_t i) -> const PickleNode& { return pickle[known_by.items[i]]; };
+  require(field(0).text == "storage" && field(1).kind == PickleKind::Global &&
+              field(2).kind == PickleKind::Text,
+          "its storage has no type or key");
+  require(count == 5 || field(5).kind == PickleKind::None, "its storage is a part of another");
+  const auto dtype = torch_storage_dtype(field(1).text);
+  require(dtype || is_untyped_storage(field(1).text), "its storage has an unknown type");
+  require(field(4).kind == PickleKind::Int && field(4).integer >= 0,
+          "a size is not a number from 0");
+  return {dtype.value_or(DType::U8), field(2).text, field(4).integer};
+}
+
+TorchTensors::TorchTensors(TorchStorages storages, TensorFilter wanted)
+    : from_(std::move(storages)), wanted_(std::move(wanted)) {
+  check(from_.bytes < std::numeric_limits<std::int64_t>::max() / (2 * kMostRepeats),
+        ErrorKind::Input, "[io.torch_file] {} has impossibly large storages.", from_.file);
+  bytes_left_ = from_.bytes * kMostRepeats + kFreeBytes;
 }
 
 bool TorchTensors::describes_tensor(std::string_view callee) {
   return callee == kRebuildV1 || callee == kRebuildV2 || callee == kRebuildV3 ||
-         callee == kParameter || callee == kParameterWithState || callee == kFromType;
+         callee == kParameter || callee == kParameterWithState || callee == kParameterClass ||
+         callee == kFromType;
 }
 
 const TorchTensors::Storage& TorchTensors::storage(const std::string& key) {
   const auto [place, added] = storages_.try_emplace(key);
-  if (added) {
-    const auto* entry = zip_.find(folder_ + "data/" + key);
-    check(entry != nullptr, ErrorKind::Input,
-          "[io.torch_file] {} has no storage '{}'; the archive is incomplete.", zip_.name(),
-          printable(key, 40));
-    place->second.bytes = zip_.read(*entry, place->second.room);
-  }
+  if (added) place->second.bytes = from_.read(key, place->second.room);
   return place->second;
 }
 
@@ -182,14 +185,15 @@ void TorchTensors::count_bytes(std::int64_t bytes, const std::string& name) {
   check(static_cast<std::uint64_t>(bytes) <= bytes_left_, ErrorKind::Input,
         "[io.torch_file] {}: tensor '{}' repeats its storage too often; expected tensors of at "
         "most {} times the storages in the file. Save it as tensor.contiguous().",
-        zip_.name(), printable(name), kMostRepeats);
+        from_.file, printable(name), kMostRepeats);
   bytes_left_ -= static_cast<std::uint64_t>(bytes);
 }
 
 HostTensor TorchTensors::make(const Pickle& pickle, const PickleNode& call,
                               const std::string& name) {
-  const auto subject = fmt::format("{}: tensor '{}'", zip_.name(), printable(name));
+  const auto subject = fmt::format("{}: tensor '{}'", from_.file, printable(name));
   const auto parts = PartsReader(pickle, subject).read(call);
+  if (wanted_ && !wanted_(name)) return {name, parts.dtype, parts.view.shape, {}};
   const auto& from = storage(parts.storage);
   check(from.bytes.size() == static_cast<std::uint64_t>(parts.storage_bytes), ErrorKind::Input,
         "[io.torch_file] {} has a storage of the wrong size; got {} bytes, expected {}.", subject,
@@ -205,7 +209,7 @@ HostTensor TorchTensors::make(const Pickle& pickle, const PickleNode& call,
   count_bytes(*bytes, name);
   HostTensor tensor{name, parts.dtype, parts.view.shape,
                     row_major_copy(from.bytes, width, parts.view)};
-  if (swapped_) swap_byte_order(tensor);
+  if (from_.swapped) swap_byte_order(tensor);
   return tensor;
 }
 

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -11,14 +12,34 @@
 
 #include "ubique/io/host_tensor.h"
 #include "ubique/io/pickle.h"
-#include "ubique/io/zip_reader.h"
+#include "ubique/io/torch_file.h"
 
 namespace ubique::io {
 
+/// ("storage", type, key, device, elements): what a pickle says of values that lie outside of it.
+struct StorageReference {
+  DType dtype = DType::U8;  ///< U8 where the file keeps bytes without a type
+  std::string key;
+  std::int64_t elements = 0;
+};
+/// Of a Persistent node. Throws what `odd` throws for anything else.
+StorageReference storage_reference(const Pickle& pickle, const PickleNode& node,
+                                   const std::function<void(std::string_view what)>& odd);
+
+/// The storages of one file.
+struct TorchStorages {
+  std::string file;         ///< its name, for messages
+  bool swapped = false;     ///< the other byte order than this machine's
+  std::uint64_t bytes = 0;  ///< of all of them
+  /// One by its key: a view into the file, else unpacked into `room`. Input error if there is none.
+  std::function<std::span<const std::byte>(const std::string& key, std::vector<std::byte>& room)>
+      read;
+};
+
 class TorchTensors {
  public:
-  /// `folder` is the archive's own, with its slash: "archive/". Both arguments must outlive this.
-  TorchTensors(const ZipReader& zip, std::string folder);
+  /// Values are read only of tensors that `wanted` takes, or of all if it is empty.
+  TorchTensors(TorchStorages storages, TensorFilter wanted);
 
   /// Whether a call of this name describes a tensor or a parameter.
   static bool describes_tensor(std::string_view callee);
@@ -28,15 +49,14 @@ class TorchTensors {
  private:
   struct Storage {
     std::span<const std::byte> bytes;
-    std::vector<std::byte> room;  // what `bytes` shows, where the archive is deflated
+    std::vector<std::byte> room;  // what `bytes` shows, where the file packs them
   };
 
   const Storage& storage(const std::string& key);
   void count_bytes(std::int64_t bytes, const std::string& name);
 
-  const ZipReader& zip_;
-  std::string folder_;
-  bool swapped_ = false;
+  TorchStorages from_;
+  TensorFilter wanted_;
   std::uint64_t bytes_left_ = 0;
   std::map<std::string, Storage> storages_;
 };

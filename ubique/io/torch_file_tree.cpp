@@ -152,7 +152,9 @@ Json TreeWalk::bytes(std::string_view raw) {
 
 Json TreeWalk::call(const PickleNode& node, const std::string& path, int depth) {
   if (node.text == "collections.OrderedDict") return ordered_dict(node, path, depth);
-  if (!node.items.empty() || node.state) refuse(node, path);
+  // An old parameter's state says whether it learns; no other value has one.
+  const bool may_have_state = node.text == "torch.nn.parameter.Parameter";
+  if (!node.items.empty() || (node.state && !may_have_state)) refuse(node, path);
   if (TorchTensors::describes_tensor(node.text)) return tensor(node, path);
   if (auto plain = pickled_value(pickle_, node, file_)) return *plain;
   const auto& arguments = pickle_[node.arguments].items;

@@ -4,8 +4,10 @@
 
 #include "tests/base/scratch.h"
 #include "tests/models/msinet/network_samples.h"
+#include "ubique/base/file.h"
 #include "ubique/export/onnx_run.h"
 #include "ubique/export/tfjs.h"
+#include "ubique/export/tfjs_run.h"
 #include "ubique/export/write.h"
 
 using namespace ubique;
@@ -76,6 +78,12 @@ TEST_CASE("graph: f16 begins after the means and ends before the range") {
   CHECK(half.difference > whole.difference);
   CHECK(half.difference < 0.02);
   CHECK(small.difference < 0.3);
+  REQUIRE((whole.map && half.map && small.map));
+  CHECK(half.map->correlation > 0.9999);
+  CHECK(half.map->divergence < 1e-3);
+  CHECK(small.map->correlation > 0.98);
+  CHECK(small.map->divergence < 0.05);
+  CHECK(small.map->divergence > half.map->divergence);
   CHECK(half.bytes < 0.6 * static_cast<double>(whole.bytes));
   const auto file = io::read_onnx(folder / "f16.onnx");
   CHECK(count_of(file, "Cast") == 2);
@@ -88,6 +96,20 @@ TEST_CASE("graph: f16 begins after the means and ends before the range") {
   const auto both = exporting::to_onnx(exported.graph, {DType::F16, true});
   CHECK(both.inputs[0].dtype == DType::F16);
   CHECK(both.outputs[0].dtype == DType::F16);
+}
+
+TEST_CASE("graph: a network whose values leave f16's range is not written in f16") {
+  const ScratchFolder folder;
+  auto file = golden_file(tiny_config());
+  file.tensors[0].second *= 2000;  // conv1_1
+  MsiNetModel model(file);
+  const auto exported = graph_export(model);
+  CHECK(exporting::export_onnx(exported, {}, folder / "f32.onnx").difference < 1e-5);
+  CHECK(contains(
+      refusal_of(ErrorKind::Parity,
+                 [&] { exporting::export_onnx(exported, {DType::F16}, folder / "f16.onnx"); }),
+      "leaves the range of f16"));
+  CHECK_FALSE(std::filesystem::exists(folder / "f16.onnx"));
 }
 
 TEST_CASE("graph: every value is made before it is used, and once") {
@@ -117,7 +139,7 @@ TEST_CASE("graph: maps can come as the last layer has them") {
   CHECK(exporting::export_onnx(exported, {}, folder / "raw.onnx").difference < 1e-5);
   CHECK(count_of(io::read_onnx(folder / "raw.onnx"), "ReduceMin") == 0);
   auto config = Config::from_text("head: rwa\n", "test.yaml");
-  CHECK(contains(refusal_of(ErrorKind::Usage, [&] { read_graph_options(config); }),
+  CHECK(contains(refusal_of(ErrorKind::Usage, [&] { read_graph_options(config, "onnx"); }),
                  "Did you mean 'raw'"));
 }
 
@@ -136,9 +158,49 @@ TEST_CASE("graph: a file that computes something else is not kept") {
   CHECK_FALSE(std::filesystem::exists(folder / "bad.onnx"));
 }
 
-TEST_CASE("graph: a layers model for TensorFlow.js refuses what it cannot hold") {
+TEST_CASE("graph: a layers model for TensorFlow.js computes the raw map, in both ways") {
+  for (const auto mode : {Upsample::Legacy, Upsample::HalfPixel}) {
+    const ScratchFolder folder;
+    auto model = sample_model(mode);
+    const auto exported = graph_export(model, {.range = false});
+    const auto whole = exporting::export_tfjs(exported, DType::F32, folder / "f32");
+    CHECK(whole.difference < 1e-5);
+    REQUIRE(whole.map.has_value());
+    CHECK(whole.map->correlation > 0.999999);
+    CHECK(whole.map->divergence < 1e-6);
+    const at::NoGradGuard no_gradients;
+    const auto picture = random_picture({2, 3, 28, 20}, 6).to(at::kFloat);  // another size
+    const auto there = exporting::run_tfjs(io::read_tfjs(folder / "f32"), picture);
+    CHECK(relative_distance(there, model.msinet().forward_taps(picture).decoder) < 1e-5);
+    const auto half = exporting::export_tfjs(exported, DType::F16, folder / "f16");
+    const auto small = exporting::export_tfjs(exported, DType::U8, folder / "u8");
+    CHECK(half.map->correlation > 0.9999);
+    CHECK(small.map->correlation < half.map->correlation);
+    CHECK(small.map->correlation > 0.9);
+  }
+}
+
+TEST_CASE("graph: a layers model is made of stock layers, open in size, and says what it gives") {
+  const ScratchFolder folder;
   auto model = sample_model();
+  exporting::export_tfjs(graph_export(model, {.range = false}), DType::F32, folder / "m");
+  const auto file = io::read_tfjs(folder / "m");
+  std::map<std::string, int> kinds;
+  for (const auto& layer : file.layers) ++kinds[layer.class_name];
+  CHECK(file.layers[0].config["batch_input_shape"] == Json::parse("[null,null,null,3]"));
+  CHECK(kinds.at("Conv2D") == 19);  // one for the means, one for zeros to spread onto
+  CHECK(kinds.at("MaxPooling2D") == 4);
+  CHECK(kinds.at("UpSampling2D") == 2);
+  CHECK(kinds.at("AveragePooling2D") == 2);
+  CHECK(file.layers.back().name == "output");
+  const auto said = parse_json(read_file(folder / "m/msinet.json"), "msinet.json");
+  CHECK(contains(said["output"].get<std::string>(), "max y - min y"));
   const auto text =
       refusal_of(ErrorKind::Usage, [&] { exporting::to_tfjs(graph_of(model.file())); });
   CHECK(contains(text, "--format onnx"));
+  auto config = Config::from_text("head: map\n", "test.yaml");
+  CHECK(contains(refusal_of(ErrorKind::Usage, [&] { read_graph_options(config, "tfjs"); }),
+                 "--head raw"));
+  CHECK_FALSE(read_graph_options(Config(), "tfjs").range);
+  CHECK(read_graph_options(Config(), "onnx").range);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/base/scratch.h"
+#include "tests/io/pickle_samples.h"
 #include "tests/models/msinet/network_samples.h"
 #include "ubique/base/file.h"
 #include "ubique/base/text.h"
@@ -42,6 +43,27 @@ void write_as_safetensors(const std::filesystem::path& path,
     data.push_back({tensor.name, tensor.dtype, tensor.shape, tensor.bytes});
   }
   io::write_safetensors(path, data);
+}
+
+/// The form that torch.save wrote before PyTorch 1.6, in which torchvision's file still comes.
+void write_as_legacy_torch(const std::filesystem::path& path,
+                           const std::vector<io::HostTensor>& tensors) {
+  pickled::Pairs state;
+  std::vector<pickled::LegacyStorage> storages;
+  for (const auto& tensor : tensors) {
+    const auto count = static_cast<std::int64_t>(tensor.bytes.size() / sizeof(float));
+    const auto key = std::to_string(storages.size());
+    std::vector<std::int64_t> strides(tensor.shape.size(), 1);
+    for (std::size_t i = strides.size() - 1; i-- > 0;) {
+      strides[i] = strides[i + 1] * tensor.shape[i + 1];
+    }
+    const auto storage = pickled::legacy_storage("FloatStorage", key, count);
+    state.emplace_back(pickled::text(tensor.name),
+                       pickled::tensor(storage, 0, tensor.shape, strides));
+    const auto* bytes = reinterpret_cast<const char*>(tensor.bytes.data());
+    storages.push_back({count, {bytes, tensor.bytes.size()}});
+  }
+  write_file(path, pickled::legacy(pickled::ordered_dict(state), storages));
 }
 
 std::string refused(const std::filesystem::path& path) {
@@ -130,8 +152,10 @@ TEST_CASE("import: torchvision's VGG16 is a start, its scale folded into the fir
   io::write_torch_file(folder / "vgg.pth", tensors);
   io::write_torch_file(folder / "nested.pth", tensors, "state_dict");
   write_as_safetensors(folder / "vgg.safetensors", tensors);
-  for (const auto* name : {"vgg.pth", "nested.pth", "vgg.safetensors"}) {
+  write_as_legacy_torch(folder / "vgg16-397923af.pth", tensors);
+  for (const auto* name : {"vgg.pth", "nested.pth", "vgg.safetensors", "vgg16-397923af.pth"}) {
     INFO(name);
+    CHECK(looks_like_msinet(folder / name));
     const auto file = load_any(folder / name);
     CHECK(file.encoder_only);
     CHECK(file.tensors.size() == 26);

@@ -54,7 +54,7 @@ class MeshNetFamily final : public engine::Family {
     return {};
   }
   void export_model(engine::Model& model, const std::string& format,
-                    const std::filesystem::path& path) const override {
+                    const std::filesystem::path& path, const Config& /*config*/) const override {
     export_checked(dynamic_cast<MeshNetModel&>(model).file(), format, path);
   }
   std::optional<engine::GraphExport> graph(engine::Model& model, const std::string& format,

@@ -34,19 +34,21 @@ std::string first_bytes(const fs::path& path) {
   return start;
 }
 
-bool is_zip(const std::string& start) { return start.starts_with("PK\x03\x04"); }
+bool is_torch(const std::string& start) {
+  return start.starts_with("PK\x03\x04") ||
+         io::looks_like_torch_file(std::as_bytes(std::span(start)));
+}
 
 bool is_safetensors(const std::string& start) {
   return io::starts_like_safetensors(std::as_bytes(std::span(start)));
 }
 
 /// Checkpoints nest the state dict under one of these; others are one.
-std::string state_prefix(const io::TorchFile& file) {
+template <typename Tensors>
+std::string state_prefix(const Tensors& tensors) {
   for (const std::string under : {"model_state_dict/", "state_dict/", "model/"}) {
-    const auto inside = [&](const io::HostTensor& tensor) {
-      return tensor.name.starts_with(under);
-    };
-    if (std::any_of(file.tensors.begin(), file.tensors.end(), inside)) return under;
+    const auto inside = [&](const auto& tensor) { return tensor.name.starts_with(under); };
+    if (std::any_of(tensors.begin(), tensors.end(), inside)) return under;
   }
   return {};
 }
@@ -54,7 +56,7 @@ std::string state_prefix(const io::TorchFile& file) {
 WeightFile read_torch_weights(const fs::path& path) {
   auto file = io::read_torch_file(path);
   WeightFile weights{{}, std::nullopt, ".pt"};
-  const auto prefix = state_prefix(file);
+  const auto prefix = state_prefix(file.tensors);
   for (auto& tensor : file.tensors) {
     if (!tensor.name.starts_with(prefix)) continue;
     tensor.name = tensor.name.substr(prefix.size());
@@ -126,7 +128,7 @@ MeshNetFile assemble(const WeightFile& weights, const fs::path& path) {
 
 MeshNetFile load_weight_file(const fs::path& path) {
   const auto start = first_bytes(path);
-  if (is_zip(start)) return assemble(read_torch_weights(path), path);
+  if (is_torch(start)) return assemble(read_torch_weights(path), path);
   if (is_safetensors(start)) return assemble(read_safetensors_weights(path), path);
   const auto what = io::looks_like(std::as_bytes(std::span(start)));
   fail(ErrorKind::Input,
@@ -166,13 +168,24 @@ bool is_model_json(const fs::path& path) {
   }
 }
 
-bool has_layer_names(const fs::path& path) {
+/// All names are layers', and there is a kernel of 3D convolutions.
+bool has_layer_names(const std::vector<io::TensorInfo>& tensors) {
+  const auto prefix = state_prefix(tensors);
+  bool kernel = false;
+  for (const auto& tensor : tensors) {
+    if (!tensor.name.starts_with(prefix)) continue;
+    if (!is_layer_name(tensor.name.substr(prefix.size()))) return false;
+    kernel = kernel || tensor.shape.size() == 5;
+  }
+  return kernel;
+}
+
+bool is_meshnet_file(const fs::path& path, const std::string& start) {
   try {
-    const io::SafetensorsFile file(path);
-    const auto fits = [](const io::TensorInfo& tensor) { return is_layer_name(tensor.name); };
-    return std::all_of(file.tensors().begin(), file.tensors().end(), fits);
+    if (is_safetensors(start)) return has_layer_names(io::SafetensorsFile(path).tensors());
+    return is_torch(start) && has_layer_names(io::list_torch_file(path));
   } catch (const Error&) {
-    return false;
+    return false;  // the question was whether it is one
   }
 }
 
@@ -185,10 +198,7 @@ bool looks_like_meshnet(const fs::path& path) {
   if (!fs::is_regular_file(path)) return false;
   if (path.extension() == ".json") return is_model_json(path);
   if (path.extension() == ".onnx") return looks_like_meshnet_onnx(path);
-  const auto start = first_bytes(path);
-  const auto extension = path.extension();
-  if (is_safetensors(start)) return has_layer_names(path);
-  return is_zip(start) && (extension == ".pt" || extension == ".pth");
+  return is_meshnet_file(path, first_bytes(path));
 }
 
 MeshNetFile load_any(const fs::path& path) {

@@ -23,6 +23,11 @@ std::vector<engine::Option> saliency_data_options();
 data::SaliencyData open_data(const Config& config, const std::array<std::int64_t, 2>& size,
                              int threads);
 
+/// Option of `convert`; its key is layout.
+std::vector<engine::Option> layout_options();
+/// Nothing if it is not given. Usage error, did you mean.
+std::optional<FileLayout> read_layout(const Config& config);
+
 /// A checkpoint of ours or any importable file, with its weights.
 MsiNetFile open_file(const std::filesystem::path& path);
 

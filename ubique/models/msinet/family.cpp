@@ -50,13 +50,14 @@ class MsiNetFamily final : public engine::Family {
     const auto ending = path.extension().string();
     return ending == ".safetensors" || ending == ".h5" || ending == ".npz" ? ending.substr(1) : "";
   }
+  std::vector<engine::Option> format_options() const override { return layout_options(); }
   void export_model(engine::Model& model, const std::string& format,
-                    const std::filesystem::path& path) const override {
-    export_checked(dynamic_cast<MsiNetModel&>(model).file(), format, path);
+                    const std::filesystem::path& path, const Config& config) const override {
+    export_checked(dynamic_cast<MsiNetModel&>(model).file(), format, path, read_layout(config));
   }
-  std::optional<engine::GraphExport> graph(engine::Model& model, const std::string& /*format*/,
+  std::optional<engine::GraphExport> graph(engine::Model& model, const std::string& format,
                                            const Config& config) const override {
-    return graph_export(dynamic_cast<MsiNetModel&>(model), read_graph_options(config));
+    return graph_export(dynamic_cast<MsiNetModel&>(model), read_graph_options(config, format));
   }
   std::vector<engine::Option> graph_options() const override { return msinet::graph_options(); }
 };

@@ -110,17 +110,37 @@ at::Tensor sample_picture(std::int64_t side) {
   return (blobs * 0.9 + uniform(blobs.sizes(), 22) * 0.1) * 255;
 }
 
+/// For whoever runs the network elsewhere.
+std::string description_of(const MsiNetConfig& config, const GraphOptions& options) {
+  auto json = json_document("msinet", 1);
+  json["input"] = {{"channels", "RGB"},
+                   {"range", {0, 255}},
+                   {"means", "are subtracted inside"},
+                   {"sides", fmt::format("multiples of {}", config.reduction())},
+                   {"usual", config.size},
+                   {"pad", config.preprocessing.pad}};
+  json["output"] = options.range ? "a map of the same size, 0 to 1"
+                                 : "y of the same size; the map is (y - min y) / (1e-7 + max y - "
+                                   "min y), over one picture";
+  json["config"] = to_json(config);
+  return json.dump(1);
+}
+
 }  // namespace
 
 std::vector<engine::Option> graph_options() {
-  return {
-      {"--head", "head", "NAME", "what comes out: map (0..1), or raw as the last layer has it"}};
+  return {{"--head", "head", "NAME",
+           "what comes out: map (0..1), or raw as the last layer has it (tfjs: raw)"}};
 }
 
-GraphOptions read_graph_options(const Config& config) {
+GraphOptions read_graph_options(const Config& config, const std::string& format) {
   GraphOptions options;
-  options.range =
-      parse_name(kHeads, "msinet.graph", "output", config.get<std::string>("head", "map"));
+  const bool layers = format == "tfjs";
+  const auto head = config.get<std::string>("head", layers ? "raw" : "map");
+  options.range = parse_name(kHeads, "msinet.graph", "output", head);
+  check(!layers || !options.range, ErrorKind::Usage,
+        "[msinet.graph] layers of TensorFlow.js cannot bring maps to 0..1; got --head map, "
+        "expected --head raw. msinet.json says how to do it afterwards.");
   return options;
 }
 
@@ -150,7 +170,7 @@ engine::GraphExport graph_export(MsiNetModel& model, const GraphOptions& options
   return {graph_of(model.file(), options),
           engine::host_tensor_of("input", image),
           engine::host_tensor_of("output", options.range ? taps.map : taps.decoder),
-          {}};
+          {{"msinet.json", description_of(model.settings(), options)}}};
 }
 
 }  // namespace ubique::msinet

@@ -9,8 +9,13 @@
 
 namespace ubique::msinet {
 
-/// Where a Keras file of ours carries its configuration.
+/// Where a file of ours carries its configuration, the layout that it is made for, and in
+/// safetensors the order of its kernels' axes.
 inline constexpr const char* kConfigKey = "msinet_config";
+inline constexpr const char* kLayoutKey = "data_format";
+inline constexpr const char* kKernelOrderKey = "kernel_order";
+inline constexpr const char* kTorchOrder = "OIHW";
+inline constexpr const char* kChannelsLastOrder = "OHWI";
 
 /// Subclassed (LAYER/vars/0) and functional models (layers/conv2d_7/vars/0, with the layer's name
 /// as an attribute or known by its number alone) of Keras 3 and tf_keras, and Keras 2's

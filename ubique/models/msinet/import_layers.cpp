@@ -113,7 +113,9 @@ at::Tensor values_of(const io::HostTensor& tensor, bool is_bias, KernelOrder ord
         io::shape_text(tensor.shape), dims);
   const auto values = engine::torch_tensor(tensor).to(at::kFloat);
   if (is_bias || order == KernelOrder::Torch) return values;
-  return values.permute({3, 2, 0, 1}).contiguous();  // (O, I, k, k)
+  const bool last = order == KernelOrder::ChannelsLast;  // else (k, k, I, O)
+  return values.permute(last ? at::IntArrayRef{0, 3, 1, 2} : at::IntArrayRef{3, 2, 0, 1})
+      .contiguous();  // (O, I, k, k)
 }
 
 /// torchvision wants (x/255 - mean)/deviation: the same of x - 255·mean with kernels that are
@@ -143,7 +145,16 @@ void turn_colours(FoundLayers& found) {
 
 }  // namespace
 
-bool is_layer_name(const std::string& name) { return place_of(name).has_value(); }
+bool is_layer_name(const std::string& name) {
+  const auto place = place_of(name);
+  return place && place->naming != Naming::Skipped;
+}
+
+bool are_layer_names(std::span<const std::string> names) {
+  return std::any_of(names.begin(), names.end(), is_layer_name) &&
+         std::all_of(names.begin(), names.end(),
+                     [](const std::string& name) { return place_of(name).has_value(); });
+}
 
 FoundLayers sort_layers(std::span<const io::HostTensor> tensors, KernelOrder order,
                         const std::string& where) {

@@ -26,8 +26,9 @@ struct FoundLayers {
   std::string form;
 };
 
-/// Kernels are (O, I, k, k) in torch's files, (k, k, I, O) in TensorFlow's and Keras's.
-enum class KernelOrder { Torch, TensorFlow };
+/// Kernels are (O, I, k, k) in torch's files, (k, k, I, O) in TensorFlow's and Keras's, and
+/// (O, k, k, I) in our own for channels last.
+enum class KernelOrder { Torch, TensorFlow, ChannelsLast };
 
 /// Sorts tensors under any of: conv1.conv1_1.weight, conv1/conv1_1/kernel, conv1_conv1_1/bias:0,
 /// conv1_1/weights, block1_conv1/kernel, features.0.weight. What only training needs (Adam's slots)
@@ -35,8 +36,10 @@ enum class KernelOrder { Torch, TensorFlow };
 /// for others.
 FoundLayers sort_layers(std::span<const io::HostTensor> tensors, KernelOrder order,
                         const std::string& where);
-/// Could a tensor of such a file have that name?
+/// Could a tensor of such a file have that name? It is a layer's, not what goes along with them.
 bool is_layer_name(const std::string& name);
+/// Could these be all the names of such a file?
+bool are_layer_names(std::span<const std::string> names);
 
 /// The config (the file's own, else from the shapes) and the state dict. Input error if they do not
 /// make a network that is known here.

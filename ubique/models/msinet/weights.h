@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // MSI-Net weights in the files of the systems that make them: Keras HDF5 of every layout,
-// TensorFlow 1 variables as .npz, VGG16 from torchvision or Keras as a start, our safetensors. All
-// become one form: a config and the state dict of network.h, on the host. A kernel's numbers are
-// the same for channels first and last and for every device, so no file needs another's conversion.
+// TensorFlow 1 variables as .npz, frozen TensorFlow graphs, VGG16 from torchvision or Keras as a
+// start, our safetensors. All become one form: a config and the state dict of network.h, on the
+// host. A kernel's numbers are the same for channels first and last and for every device: layouts
+// are views of them.
 #pragma once
 
 #include <filesystem>
@@ -21,24 +22,33 @@ struct MsiNetFile {
   bool encoder_only = false;     ///< a start: ASPP module and decoder are not in it
 };
 
-/// Can this be one? Looks at names and the file's first bytes, loads no weights.
+/// Can this be one? Looks at the names in it, not at the values.
 bool looks_like_msinet(const std::filesystem::path& path);
 
 /// Any of the forms above. Input error with names and shapes for everything else.
 MsiNetFile load_any(const std::filesystem::path& path);
 
+/// What a file is made for. Safetensors keep kernels as (O, I, H, W) or (O, H, W, I) and say which;
+/// Keras's and TensorFlow's are (H, W, I, O) for both, and an .h5 only records the word.
+enum class FileLayout { ChannelsFirst, ChannelsLast };
+std::string_view to_string(FileLayout layout);  ///< "channels_first", "channels_last"
+
 /// The config is in the metadata, so that load_any gives back the same.
-void export_safetensors(const MsiNetFile& file, const std::filesystem::path& path);
+void export_safetensors(const MsiNetFile& file, const std::filesystem::path& path,
+                        FileLayout layout = FileLayout::ChannelsFirst);
 /// What Keras 3 writes for a subclassed model: LAYER/vars/0 is the kernel (H, W, I, O), 1 the bias;
-/// the config is an attribute that Keras passes over.
-void export_keras(const MsiNetFile& file, const std::filesystem::path& path);
+/// the config and `layout` are attributes that Keras passes over.
+void export_keras(const MsiNetFile& file, const std::filesystem::path& path,
+                  FileLayout layout = FileLayout::ChannelsLast);
 /// TensorFlow 1's variables: conv1/conv1_1/kernel (H, W, I, O), conv1/conv1_1/bias.
 void export_npz(const MsiNetFile& file, const std::filesystem::path& path);
 
-/// "checkpoint", "safetensors", "h5", "npz". Parity error, and the file removed, if reading gives
-/// other weights than were to be written. Usage error if `path` exists.
+/// "checkpoint", "safetensors", "h5", "npz"; no `layout`: the format's own. Parity error, and the
+/// file removed, if reading gives other weights than were to be written. Usage error if `path`
+/// exists, and for a layout of a checkpoint, which has one.
 void export_checked(const MsiNetFile& file, const std::string& format,
-                    const std::filesystem::path& path);
+                    const std::filesystem::path& path,
+                    std::optional<FileLayout> layout = std::nullopt);
 
 /// "model_salicon_gpu.weights.h5".
 std::string weight_file_name(const std::string& dataset, const std::string& device);
