@@ -152,8 +152,12 @@ TEST_CASE("heatmap: peaks come highest first and keep their distance") {
   CHECK(peaks[1].x == 30);
   CHECK(peaks[1].y == 20);
   CHECK(peaks[2].x == 39);
+  CHECK(peaks[0].share == doctest::Approx((3 + 2.9) / 8.9));
+  CHECK(peaks[1].share == doctest::Approx(2 / 8.9));
   CHECK(find_peaks(map.measured(), 2, 0).at(1).x == 7);
   CHECK(find_peaks(map.measured(), 5, 1e9).size() == 1);
+  CHECK(find_peaks(map.measured(), 5, 1e9).front().share == doctest::Approx(1));
+  CHECK(peak_distance(map.measured()) == 5);
   CHECK(find_peaks(map.measured(), 0, 4).empty());
   const std::vector<float> flat(12, 5.F);
   CHECK(find_peaks(MeasuredMap<float>(flat, 4, 3), 3, 1).empty());

@@ -11,7 +11,10 @@
 namespace ubique::msinet {
 namespace {
 
-constexpr double kContourHalfWidth = 0.75;  // pixels
+/// In pixels; a large picture is looked at from further away.
+double contour_half_width(int width, int height) {
+  return 0.75 * std::max(1.0, std::max(width, height) / 1200.0);
+}
 
 struct LineEnd {
   double x, y;
@@ -31,10 +34,11 @@ class Coverage {
   Coverage(int width, int height)
       : width_(width),
         height_(height),
+        reach_(contour_half_width(width, height) + 0.5),
         covered_(static_cast<std::size_t>(width) * static_cast<std::size_t>(height)) {}
 
   void add(const LineEnd& a, const LineEnd& b) {
-    const double reach = kContourHalfWidth + 0.5;
+    const double reach = reach_;
     const int left = std::max(0, static_cast<int>(std::floor(std::min(a.x, b.x) - reach)));
     const int right = std::min(width_ - 1, static_cast<int>(std::ceil(std::max(a.x, b.x) + reach)));
     const int top = std::max(0, static_cast<int>(std::floor(std::min(a.y, b.y) - reach)));
@@ -65,6 +69,7 @@ class Coverage {
   }
 
   int width_, height_;
+  double reach_;
   std::vector<float> covered_;
 };
 
@@ -125,16 +130,19 @@ void draw_contour(io::Picture& picture, const MeasuredMap<float>& map, double va
                   const Colour& colour) {
   Coverage coverage(map.width, map.height);
   const auto width = static_cast<std::size_t>(map.width);
-  const auto height_at = [&](int x, int y) {
-    const auto place = static_cast<std::size_t>(y) * width + static_cast<std::size_t>(x);
-    return static_cast<double>(map.values[place]) - value;
-  };
+  const auto level = static_cast<float>(value);
   for (int y = 0; y + 1 < map.height; ++y) {
-    for (int x = 0; x + 1 < map.width; ++x) {
-      const double left = x, right = x + 1, top = y, bottom = y + 1;
+    const auto* upper = map.values.data() + static_cast<std::size_t>(y) * width;
+    const auto* lower = upper + width;
+    for (std::size_t x = 0; x + 1 < width; ++x) {
+      const int above = (upper[x] >= level) + (upper[x + 1] >= level) + (lower[x] >= level) +
+                        (lower[x + 1] >= level);
+      if (above == 0 || above == 4) continue;  // nearly all of them
+      const auto left = static_cast<double>(x), top = static_cast<double>(y);
+      const auto height = [&](float at) { return static_cast<double>(at - level); };
       const MarchingSquare square{
-          {{{left, top}, {right, top}, {right, bottom}, {left, bottom}}},
-          {height_at(x, y), height_at(x + 1, y), height_at(x + 1, y + 1), height_at(x, y + 1)}};
+          {{{left, top}, {left + 1, top}, {left + 1, top + 1}, {left, top + 1}}},
+          {height(upper[x]), height(upper[x + 1]), height(lower[x + 1]), height(lower[x])}};
       square.draw(coverage);
     }
   }
