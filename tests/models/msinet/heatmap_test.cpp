@@ -114,11 +114,21 @@ TEST_CASE("heatmap: a contour of a round hill is a closed circle of that radius"
       CAPTURE(x);
       CAPTURE(y);
       if (away < 0.2) CHECK(pixel_of(picture, x, y)[0] > 230);
-      if (away > 1.4) CHECK(pixel_of(picture, x, y)[0] == 0);
+      if (away > 2.1) CHECK(pixel_of(picture, x, y)[0] == 0);
+      if (away > 1.4) CHECK(pixel_of(picture, x, y)[0] <= 10);
     }
   }
   CHECK(std::any_of(picture.pixels.begin(), picture.pixels.end(),
                     [](std::uint8_t value) { return value > 0 && value < 255; }));  // smooth edges
+}
+
+TEST_CASE("heatmap: a white contour is seen on a white page, by its dark rim") {
+  const auto map = one_hill();
+  auto picture = flat_picture(64, 48, 3, 255);
+  draw_contour(picture, map.measured(), -10.0, {255, 255, 255});
+  CHECK(pixel_of(picture, 40, 20)[0] > 230);  // the line
+  CHECK(pixel_of(picture, 41, 20)[0] < 230);
+  CHECK(*std::ranges::min_element(picture.pixels) < 200);
 }
 
 TEST_CASE("heatmap: at a saddle the contour cuts off corners and does not cross itself") {
