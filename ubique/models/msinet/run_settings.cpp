@@ -57,6 +57,9 @@ RunSettings read_run_settings(const engine::Request& request) {
   if (!boxes.empty()) settings.boxes = parse_boxes(read_file(boxes), boxes);
   read_video_settings(config, settings);
   settings.output = request.output.empty() ? fs::path("saliency") : request.output;
+  check(
+      settings.output != "-" || request.progress != ProgressStyle::JsonLines, ErrorKind::Usage,
+      "[msinet.run] standard output cannot hold both; got --json and -o -, expected one of them.");
   settings.progress = request.progress;
   settings.stop = request.stop_requested;
   return settings;

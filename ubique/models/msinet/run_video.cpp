@@ -114,8 +114,8 @@ class VideoRun {
                                          pace_.encoders);
       bool more = true;
       while (more && !done_.stopped) {
-        const auto frames = collect(ready, more);
-        if (!frames.empty()) predict(frames, written);
+        auto frames = collect(ready, more);
+        if (!frames.empty()) predict(std::move(frames), written);
         done_.stopped = settings_.stopped();
       }
       written.finish();
@@ -162,13 +162,13 @@ class VideoRun {
     return frames;
   }
 
-  void predict(const std::vector<ReadyFrame>& frames, data::Drain<FinishedFrame>& written) {
+  void predict(std::vector<ReadyFrame> frames, data::Drain<FinishedFrame>& written) {
     std::vector<at::Tensor> images;
     for (const auto& frame : frames) images.push_back(frame.image);
     const auto maps = predictor_.maps(at::stack(images));  // (B, H, W)
     for (std::size_t i = 0; i < frames.size(); ++i) {
       const auto map = smoother_.next(maps[static_cast<std::int64_t>(i)]);
-      auto picture = std::make_shared<io::Picture>(frames[i].picture);
+      auto picture = std::make_shared<io::Picture>(std::move(frames[i].picture));
       written.push(
           [this, picture, map, number = pushed_++] { return finish(*picture, map, number); });
     }

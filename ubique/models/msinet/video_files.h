@@ -29,7 +29,7 @@ class FrameSource {
 };
 
 /// A y4m file, any other video through ffmpeg, or standard input ("-"). Input error for what is no
-/// video, and if ffmpeg is needed but not there.
+/// video, and if ffmpeg is needed but not there; Usage error for a terminal.
 std::unique_ptr<FrameSource> open_video(const std::string& input);
 /// The pictures of a folder (their numbers counted as numbers), all of one size.
 std::unique_ptr<FrameSource> open_sequence(const std::filesystem::path& folder, double frame_rate);

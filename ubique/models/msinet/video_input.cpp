@@ -168,6 +168,9 @@ bool needs_ffmpeg(const fs::path& path) {
 }
 
 std::unique_ptr<FrameSource> open_video(const std::string& input) {
+  check(input != "-" || ::isatty(STDIN_FILENO) == 0, ErrorKind::Usage,
+        "[msinet.video] no video comes from a keyboard; got a terminal on standard input, expected "
+        "a pipe: ffmpeg -i clip.mp4 -f yuv4mpegpipe - | ubique run msinet - ...");
   if (!needs_ffmpeg(input)) return std::make_unique<StreamSource>(input);
   std::error_code ignored;
   check(fs::exists(input, ignored), ErrorKind::Input,

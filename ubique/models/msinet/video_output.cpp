@@ -113,6 +113,9 @@ class FfmpegSink final : public FrameSink {
 }  // namespace
 
 std::unique_ptr<FrameSink> create_video(const fs::path& output, const io::Y4mHeader& header) {
+  check(output != "-" || ::isatty(STDOUT_FILENO) == 0, ErrorKind::Usage,
+        "[msinet.video] a terminal shows no video; got -o - without a pipe, expected one: ubique "
+        "run msinet ... -o - | ffplay -");
   if (output == "-") return std::make_unique<StandardSink>(header);
   if (!output.parent_path().empty()) make_folder(output.parent_path());
   if (!needs_ffmpeg(output)) return std::make_unique<FileSink>(output, header);
