@@ -66,11 +66,13 @@ struct ToRgb {
     green_red = fixed_point(2 * (1 - rule.kr) * rule.kr / green / rule.chroma);
   }
 
-  void put(std::uint8_t* rgb, int y, int b, int r) const {
+  /// What a colour adds to red, green and blue.
+  std::array<int, 3> tint(int b, int r) const {
+    return {red * r, -green_blue * b - green_red * r, blue * b};
+  }
+  void put(std::uint8_t* rgb, int y, const std::array<int, 3>& tint) const {
     const int base = (y - black) * light;
-    rgb[0] = to_byte(base + red * r);
-    rgb[1] = to_byte(base - green_blue * b - green_red * r);
-    rgb[2] = to_byte(base + blue * b);
+    for (std::size_t c = 0; c < 3; ++c) rgb[c] = to_byte(base + tint[c]);
   }
 
   int black, light, red, blue, green_blue = 0, green_red = 0;
@@ -79,8 +81,10 @@ struct ToRgb {
 template <std::size_t kAcross>
 void row_to_rgb(const ToRgb& rule, const std::uint8_t* light, const std::uint8_t* blue,
                 const std::uint8_t* red, std::size_t width, std::uint8_t* rgb) {
-  for (std::size_t x = 0; x < width; ++x, rgb += 3) {
-    rule.put(rgb, light[x], blue[x / kAcross] - 128, red[x / kAcross] - 128);
+  for (std::size_t begin = 0; begin < width; begin += kAcross, ++blue, ++red) {
+    const auto tint = rule.tint(*blue - 128, *red - 128);
+    const auto end = std::min(begin + kAcross, width);
+    for (auto x = begin; x < end; ++x, rgb += 3) rule.put(rgb, light[x], tint);
   }
 }
 
@@ -95,8 +99,9 @@ struct FromRgb {
     }
   }
 
-  static int mixed(const std::array<int, 3>& row, const int* rgb) {
-    return row[0] * rgb[0] + row[1] * rgb[1] + row[2] * rgb[2];
+  static std::uint8_t mixed(const std::array<int, 3>& row, const std::array<int, 3>& rgb) {
+    constexpr int kMiddle = 128 << kColourBits;
+    return to_byte(kMiddle + row[0] * rgb[0] + row[1] * rgb[1] + row[2] * rgb[2]);
   }
 
   int black;
@@ -112,21 +117,34 @@ void put_brightness(const FromRgb& rule, const std::uint8_t* rgb, std::size_t co
   }
 }
 
-/// The mean of the pixels that share the colour at (column, row), of those inside of the picture.
-std::array<int, 3> mean_colour(const Picture& picture, const PlaneLayout& layout,
-                               std::size_t column, std::size_t row) {
+/// The mean of the pixels that share a colour: `rows` and `columns` of them, fewer at the edges.
+std::array<int, 3> mean_colour(const std::uint8_t* rgb, std::size_t stride, std::size_t rows,
+                               std::size_t columns) {
   std::array<int, 3> sum{};
-  const auto right = std::min((column + 1) * layout.across, layout.width);
-  const auto bottom = std::min((row + 1) * layout.down, layout.height);
-  int count = 0;
-  for (auto y = row * layout.down; y < bottom; ++y) {
-    for (auto x = column * layout.across; x < right; ++x, ++count) {
-      const auto* rgb = picture.pixels.data() + 3 * (y * layout.width + x);
-      for (std::size_t c = 0; c < 3; ++c) sum[c] += rgb[c];
+  for (std::size_t y = 0; y < rows; ++y) {
+    for (std::size_t x = 0; x < columns; ++x) {
+      for (std::size_t c = 0; c < 3; ++c) sum[c] += rgb[y * stride + 3 * x + c];
     }
   }
+  const auto count = static_cast<int>(rows * columns);
   for (auto& value : sum) value = (value + count / 2) / count;
   return sum;
+}
+
+/// One row of colours, from `rows` rows of pixels.
+template <std::size_t kAcross>
+void put_colours(const FromRgb& rule, const std::uint8_t* rgb, std::size_t width, std::size_t rows,
+                 std::uint8_t* blue, std::uint8_t* red) {
+  const auto put = [&](std::size_t column, std::size_t columns) {
+    const auto* from = rgb + 3 * kAcross * column;
+    const auto colour = rows == 2 && columns == 2 ? mean_colour(from, 3 * width, 2, 2)
+                                                  : mean_colour(from, 3 * width, rows, columns);
+    blue[column] = FromRgb::mixed(rule.blue, colour);
+    red[column] = FromRgb::mixed(rule.red, colour);
+  };
+  const auto whole = width / kAcross;
+  for (std::size_t column = 0; column < whole; ++column) put(column, kAcross);
+  if (whole * kAcross < width) put(whole, width - whole * kAcross);
 }
 
 }  // namespace
@@ -163,15 +181,16 @@ Y4mFrame y4m_frame(const Y4mHeader& header, const Picture& picture) {
   Y4mFrame frame(header.frame_bytes());
   put_brightness(rule, picture.pixels.data(), layout.width * layout.height, frame.data());
   if (!layout.coloured) return frame;
-  const auto rows = (layout.height + layout.down - 1) / layout.down;
-  for (std::size_t y = 0; y < rows; ++y) {
-    for (std::size_t x = 0; x < layout.columns; ++x) {
-      const auto colour = mean_colour(picture, layout, x, y);
-      const int middle = 128 << kColourBits;
-      frame[layout.blue + y * layout.columns + x] =
-          to_byte(middle + FromRgb::mixed(rule.blue, colour.data()));
-      frame[layout.red + y * layout.columns + x] =
-          to_byte(middle + FromRgb::mixed(rule.red, colour.data()));
+  for (std::size_t y = 0; y * layout.down < layout.height; ++y) {
+    const auto first = y * layout.down;
+    const auto rows = std::min(layout.down, layout.height - first);
+    const auto* rgb = picture.pixels.data() + 3 * first * layout.width;
+    auto* blue = frame.data() + layout.blue + y * layout.columns;
+    auto* red = frame.data() + layout.red + y * layout.columns;
+    if (layout.across == 1) {
+      put_colours<1>(rule, rgb, layout.width, rows, blue, red);
+    } else {
+      put_colours<2>(rule, rgb, layout.width, rows, blue, red);
     }
   }
   return frame;
