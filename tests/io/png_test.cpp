@@ -76,6 +76,32 @@ TEST_CASE("png: grey, RGB and RGBA pictures come back pixel by pixel") {
   CHECK(folder.count() == 1);
 }
 
+TEST_CASE("png: written in a hurry, the pixels are the same") {
+  for (const int channels : {1, 3, 4}) {
+    const auto picture = sample(61, 33, channels);
+    CHECK(parse(io::png_bytes(picture, io::PngEffort::Fast)).pixels == picture.pixels);
+  }
+}
+
+TEST_CASE("png: grey of 16 bits is written with all of them") {
+  const auto file = io::png_bytes(io::DeepPicture{1, 1, {0x1234}});
+  CHECK(static_cast<int>(file[24]) == 16);  // IHDR's depth
+  CHECK(static_cast<int>(file[25]) == kGrey);
+  const auto data = file.find("IDAT") + 4;
+  std::string row(3, '\0');
+  uLongf size = row.size();
+  REQUIRE(uncompress(reinterpret_cast<Bytef*>(row.data()), &size,
+                     reinterpret_cast<const Bytef*>(file.data() + data),
+                     file.size() - data) == Z_OK);
+  CHECK(row.substr(1) == "\x12\x34");  // after the filter, which leaves the first pixel alone
+  const io::DeepPicture four{2, 2, {0, 0x1234, 0xFF00, 0xFFFF}};
+  CHECK(parse(io::png_bytes(four)).pixels == Pixels{0, 18, 254, 255});
+  CHECK(parse(io::png_bytes(four, io::PngEffort::Fast)).pixels == Pixels{0, 18, 254, 255});
+  CHECK(test::error_of([] {
+          io::png_bytes(io::DeepPicture{2, 2, {1}});
+        }).starts_with("internal: [io.png]"));
+}
+
 TEST_CASE("png: palettes and few bits are expanded") {
   const auto colours = chunk("PLTE", {10, 20, 30, 40, 50, 60});
   const auto palette = parse(png_of(2, 1, 8, kPalette, {0, 1, 0}, colours));

@@ -76,7 +76,7 @@ ExitCode run_row(const Command& command, const RowFlags& flags) {
   watch_interrupts();
   const auto outcome = command.run(request);
   if (flags.common->json) {
-    print_json(outcome.json);
+    if (!outcome.json.is_null()) print_json(outcome.json);  // null: standard output is taken
   } else {
     print_out(outcome.text);
   }

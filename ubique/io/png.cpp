@@ -119,41 +119,7 @@ void check_png_size(const PngReader& reader, std::uint64_t file_bytes, const std
         file_bytes, width, height);
 }
 
-void check_picture(const Picture& picture) {
-  const bool sensible = picture.width > 0 && picture.height > 0 &&
-                        (picture.channels == 1 || picture.channels == 3 || picture.channels == 4);
-  check(sensible && picture.pixels.size() == static_cast<std::size_t>(picture.width) *
-                                                 static_cast<std::size_t>(picture.height) *
-                                                 static_cast<std::size_t>(picture.channels),
-        ErrorKind::Internal,
-        "[io.png] a picture's pixels do not fit its size; got {} bytes for {} x {} x {}.",
-        picture.pixels.size(), picture.width, picture.height, picture.channels);
-}
-
 }  // namespace
-
-std::string png_bytes(const Picture& picture) {
-  check_picture(picture);
-  png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  image.width = static_cast<png_uint_32>(picture.width);
-  image.height = static_cast<png_uint_32>(picture.height);
-  image.format = picture.channels == 1   ? PNG_FORMAT_GRAY
-                 : picture.channels == 3 ? PNG_FORMAT_RGB
-                                         : PNG_FORMAT_RGBA;
-  std::string out(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
-  auto size = static_cast<png_alloc_size_t>(out.size());
-  const bool done = png_image_write_to_memory(&image, out.data(), &size, 0, picture.pixels.data(),
-                                              0, nullptr) != 0;
-  check(done, ErrorKind::Internal, "[io.png] cannot write a picture of {} x {}; {}.", picture.width,
-        picture.height, image.message);
-  out.resize(size);
-  return out;
-}
-
-void write_png(const std::filesystem::path& path, const Picture& picture) {
-  write_file(path, png_bytes(picture));
-}
 
 Picture parse_png(std::span<const std::byte> file, const std::string& name) {
   check_png_start(file, name);

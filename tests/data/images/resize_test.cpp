@@ -134,6 +134,36 @@ TEST_CASE("resize: 8-bit pictures and numbers give the same") {
         data::resize(image, {9, 9}, ResizeMethod::Area).values);
 }
 
+TEST_CASE("resize: a part has the values that it has in the whole") {
+  const auto image = test::wavy(23, 31, 3);
+  for (const auto method : {ResizeMethod::Area, ResizeMethod::Bicubic, ResizeMethod::Bilinear}) {
+    for (const data::FrameSize size : {data::FrameSize{9, 12}, {57, 60}, {9, 60}}) {
+      const auto whole = data::resize(image, size, method);
+      const auto part = data::resize_part(image, size, {2, 5, {6, 7}}, method, 2);
+      REQUIRE(part.values.size() == 6 * 7 * 3);
+      for (int y = 0; y < 6; ++y) {
+        for (int i = 0; i < 7 * 3; ++i) {
+          const auto here = static_cast<std::size_t>(y * 21 + i);
+          const auto there = static_cast<std::size_t>((y + 2) * size.width * 3 + 5 * 3 + i);
+          CHECK(part.values[here] == whole.values[there]);
+        }
+      }
+    }
+  }
+  CHECK(test::contains(test::error_of([&] {
+                         data::resize_part(image, {9, 12}, {4, 5, {6, 7}}, ResizeMethod::Area);
+                       }),
+                       "not within 9 x 12"));
+}
+
+TEST_CASE("frame: a map for a long strip takes no more memory than the strip") {
+  Image map{24, 32, 1, std::vector<float>(24 * 32, 0.5F)};
+  const auto strip =
+      data::restore(map, {10, 30'000});  // enlarged whole it would have 675 million values
+  CHECK(strip.values.size() == 300'000);
+  CHECK(strip.values.front() == doctest::Approx(127.5));
+}
+
 TEST_CASE("resize: sizes that are none are refused") {
   const auto image = test::wavy(4, 4, 1);
   CHECK(test::error_of([&] {

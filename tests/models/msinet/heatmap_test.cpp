@@ -114,11 +114,21 @@ TEST_CASE("heatmap: a contour of a round hill is a closed circle of that radius"
       CAPTURE(x);
       CAPTURE(y);
       if (away < 0.2) CHECK(pixel_of(picture, x, y)[0] > 230);
-      if (away > 1.4) CHECK(pixel_of(picture, x, y)[0] == 0);
+      if (away > 2.1) CHECK(pixel_of(picture, x, y)[0] == 0);
+      if (away > 1.4) CHECK(pixel_of(picture, x, y)[0] <= 10);
     }
   }
   CHECK(std::any_of(picture.pixels.begin(), picture.pixels.end(),
                     [](std::uint8_t value) { return value > 0 && value < 255; }));  // smooth edges
+}
+
+TEST_CASE("heatmap: a white contour is seen on a white page, by its dark rim") {
+  const auto map = one_hill();
+  auto picture = flat_picture(64, 48, 3, 255);
+  draw_contour(picture, map.measured(), -10.0, {255, 255, 255});
+  CHECK(pixel_of(picture, 40, 20)[0] > 230);  // the line
+  CHECK(pixel_of(picture, 41, 20)[0] < 230);
+  CHECK(*std::ranges::min_element(picture.pixels) < 200);
 }
 
 TEST_CASE("heatmap: at a saddle the contour cuts off corners and does not cross itself") {
@@ -152,8 +162,12 @@ TEST_CASE("heatmap: peaks come highest first and keep their distance") {
   CHECK(peaks[1].x == 30);
   CHECK(peaks[1].y == 20);
   CHECK(peaks[2].x == 39);
+  CHECK(peaks[0].share == doctest::Approx((3 + 2.9) / 8.9));
+  CHECK(peaks[1].share == doctest::Approx(2 / 8.9));
   CHECK(find_peaks(map.measured(), 2, 0).at(1).x == 7);
   CHECK(find_peaks(map.measured(), 5, 1e9).size() == 1);
+  CHECK(find_peaks(map.measured(), 5, 1e9).front().share == doctest::Approx(1));
+  CHECK(peak_distance(map.measured()) == 5);
   CHECK(find_peaks(map.measured(), 0, 4).empty());
   const std::vector<float> flat(12, 5.F);
   CHECK(find_peaks(MeasuredMap<float>(flat, 4, 3), 3, 1).empty());

@@ -78,15 +78,9 @@ Image restore(const Image& map, FrameSize picture, int threads) {
         map.channels);
   const FrameSize from{map.height, map.width};
   const auto place = fit_around(from, picture);
-  const auto large = resize(map, place.size, method_for(from, place.size), threads);
-  Image out{picture.height, picture.width, 1, {}};
-  out.values.resize(out.size());
-  for (int y = 0; y < picture.height; ++y) {
-    const auto* row = large.values.data() + static_cast<std::size_t>(y + place.top) * large.row();
-    std::transform(row + place.left, row + place.left + picture.width,
-                   out.values.begin() + static_cast<std::ptrdiff_t>(y) * picture.width,
-                   [](float value) { return value * 255; });
-  }
+  auto out = resize_part(map, place.size, {place.top, place.left, picture},
+                         method_for(from, place.size), threads);
+  for (auto& value : out.values) value *= 255;
   return out;
 }
 

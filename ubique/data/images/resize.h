@@ -13,9 +13,19 @@ enum class ResizeMethod {
   Bilinear,  ///< half-pixel centres, no smoothing when shrinking: TF2, PyTorch, OpenCV
 };
 
+/// A part of a resized image.
+struct ResizeWindow {
+  int top = 0, left = 0;
+  FrameSize size;
+};
+
 /// Rows are shared out over `threads`; the values do not depend on their number. Internal error for
 /// an empty image or size.
 Image resize(const Image& image, FrameSize size, ResizeMethod method, int threads = 1);
 Image resize(const io::Picture& picture, FrameSize size, ResizeMethod method, int threads = 1);
+
+/// Only that part of what resize() gives: the rest takes no memory.
+Image resize_part(const Image& image, FrameSize size, const ResizeWindow& part, ResizeMethod method,
+                  int threads = 1);
 
 }  // namespace ubique::data

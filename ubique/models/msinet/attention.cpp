@@ -104,17 +104,23 @@ std::vector<AttentionShare> attention_shares(const MeasuredMap<float>& map,
   return shares;
 }
 
-std::string attention_csv_header() { return "image,name,x,y,w,h,share,area,lift,peak\n"; }
+std::string attention_csv_columns() { return "name,x,y,w,h,share,area,lift,peak"; }
 
-std::string attention_csv_lines(std::string_view image, std::span<const AttentionShare> shares) {
+std::string attention_csv_rows(std::string_view begin, std::span<const AttentionShare> shares) {
   std::string text;
   for (const auto& share : shares) {
     const auto& box = share.box;
-    text += fmt::format("{},{},{},{},{},{},{:.6f},{:.6f},{:.4f},{:.6f}\n", csv_field(image),
+    text += fmt::format("{},{},{},{},{},{},{:.6f},{:.6f},{:.4f},{:.6f}\n", begin,
                         csv_field(box.name), box.x, box.y, box.width, box.height, share.share,
                         share.area, share.lift(), share.peak);
   }
   return text;
+}
+
+std::string attention_csv_header() { return "image," + attention_csv_columns() + "\n"; }
+
+std::string attention_csv_lines(std::string_view image, std::span<const AttentionShare> shares) {
+  return attention_csv_rows(csv_field(image), shares);
 }
 
 }  // namespace ubique::msinet

@@ -38,8 +38,10 @@ struct AttentionShare {
 std::vector<AttentionShare> attention_shares(const MeasuredMap<float>& map,
                                              std::span<const AttentionBox> boxes);
 
-/// "image,name,x,y,w,h,share,area,lift,peak" and its lines; many images' lines may follow one
-/// header.
+/// "name,x,y,w,h,share,area,lift,peak" and a line for each box; `begin` stands before each.
+std::string attention_csv_columns();
+std::string attention_csv_rows(std::string_view begin, std::span<const AttentionShare> shares);
+/// The same after "image"; many images' lines may follow one header.
 std::string attention_csv_header();
 std::string attention_csv_lines(std::string_view image, std::span<const AttentionShare> shares);
 

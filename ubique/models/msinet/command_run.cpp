@@ -1,189 +1,156 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique run msinet`: saliency maps and overlays of pictures, a whole folder at once. A picture
-// that cannot be read does not stop the others; the exit code says that some failed.
-#include <ATen/ATen.h>
+// `ubique run msinet`: saliency maps and overlays of pictures, folders and videos. An input that
+// cannot be read does not stop the others; the exit code says that some failed.
 #include <fmt/format.h>
 
-#include <future>
-#include <iostream>
-#include <set>
+#include <algorithm>
 
-#include "ubique/base/file.h"
 #include "ubique/base/log.h"
-#include "ubique/base/progress.h"
-#include "ubique/data/images/image.h"
-#include "ubique/io/image.h"
-#include "ubique/models/msinet/attention.h"
 #include "ubique/models/msinet/commands.h"
-#include "ubique/models/msinet/heatmap.h"
 #include "ubique/models/msinet/predictor.h"
+#include "ubique/models/msinet/run_video.h"
 
 namespace ubique::msinet {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr std::int64_t kRunBatch = 16;  // keeps an accelerator busy; more only waits longer
 
-struct RunSettings {
-  HeatmapStyle style;
-  bool overlay = true, skip_existing = false;
-  std::vector<AttentionBox> boxes;
-  fs::path output;
-};
-
-/// A picture to do, and where its results go: subfolders are kept, so that names do not clash.
-struct Job {
-  fs::path picture, target;  // target without ending
-};
-
-/// A picture that has been read and brought into the frame.
-struct Ready {
-  io::Picture picture;
-  at::Tensor image;  // (3, H, W)
-};
-
-RunSettings read_run_settings(const engine::Request& request) {
-  const auto& config = request.config;
-  RunSettings settings;
-  settings.style.palette = parse_palette(config.get<std::string>("palette", "inferno"));
-  settings.style.alpha = config.get("alpha", settings.style.alpha);
-  settings.style.contours = config.get("contours", settings.style.contours);
-  settings.style.peaks = static_cast<int>(config.get<std::int64_t>("peaks", 0));
-  settings.overlay = config.get("overlay", true);
-  settings.skip_existing = config.get("skip_existing", false);
-  const auto boxes = config.get<std::string>("boxes", "");
-  if (!boxes.empty()) settings.boxes = parse_boxes(read_file(boxes), boxes);
-  settings.output = request.output.empty() ? fs::path("saliency") : request.output;
-  return settings;
+/// Where the CPU computes, one picture at a time is as fast as many, and sooner there.
+RunPace pace_of(const plan::Plan& plan) {
+  const bool on_cpu = plan.compute_threads.value > 0;
+  const int threads = plan.prefetch_threads.value;
+  RunPace pace;
+  pace.batch = static_cast<int>(on_cpu && !plan.micro_batch_asked ? 1 : plan.micro_batch.value);
+  pace.decoders = threads;
+  pace.encoders = on_cpu || threads == 0 ? threads : std::max(threads, host_threads() - threads);
+  return pace;
 }
 
-std::vector<Job> list_jobs(const std::vector<std::string>& inputs, const fs::path& output) {
-  std::vector<Job> jobs;
-  std::set<fs::path> taken;
-  for (const fs::path input : inputs) {
-    const auto found = data::images_in(input);
-    check(!found.empty(), ErrorKind::Input,
-          "[msinet.run] no picture there; got {}, expected .png or .jpg files.", input.string());
-    for (const auto& picture : found) {
-      const auto below =
-          fs::is_directory(input) ? fs::relative(picture, input) : picture.filename();
-      auto target = output / below.parent_path() / below.stem();
-      for (int number = 2; !taken.insert(target).second; ++number) {
-        target = output / below.parent_path() / fmt::format("{}_{}", below.stem().string(), number);
-      }
-      jobs.push_back({picture, target});
-    }
-  }
-  return jobs;
-}
+struct VideoResult {
+  VideoJob job;
+  VideoDone done;
+};
 
-fs::path with_ending(fs::path path, const char* ending) { return path += ending; }
+/// What the whole command came to.
+struct RunResult {
+  std::size_t asked = 0;  // pictures
+  PicturesDone pictures;
+  std::vector<VideoResult> videos;
+  std::vector<FailedInput> failed;
+  bool stopped = false;
+};
 
-class Runner {
- public:
-  Runner(Predictor& predictor, RunSettings settings)
-      : predictor_(predictor), settings_(std::move(settings)) {}
-
-  /// Reads the next picture while the network is busy with this one.
-  std::vector<std::pair<std::string, std::string>> run(const std::vector<Job>& jobs,
-                                                       const engine::Request& request) {
-    Progress progress({.title = "saliency",
-                       .total = static_cast<std::int64_t>(jobs.size()),
-                       .unit = "pictures",
-                       .style = request.progress},
-                      std::cerr);
-    std::vector<std::pair<std::string, std::string>> failed;
-    auto next = prepare(jobs, 0);
-    for (std::size_t i = 0; i < jobs.size(); ++i) {
-      if (request.stop_requested && request.stop_requested()) break;
-      auto current = std::move(next);
-      next = prepare(jobs, i + 1);
-      const auto error = finish(jobs[i], current);
-      if (!error.empty()) failed.emplace_back(jobs[i].picture.string(), error);
-      ++done;
-      progress.advance(1, jobs[i].picture.filename().string());
-    }
-    if (next.valid()) next.wait();
-    progress.finish();
-    if (!attention_.empty()) {
-      write_file(settings_.output / "attention.csv", attention_csv_header() + attention_);
-    }
-    return failed;
-  }
-
-  std::size_t done = 0;
-
- private:
-  std::future<Ready> prepare(const std::vector<Job>& jobs, std::size_t i) const {
-    if (i >= jobs.size()) return {};
-    if (settings_.skip_existing && fs::exists(with_ending(jobs[i].target, "_saliency.png"))) {
-      return {};
-    }
-    return std::async(std::launch::async, [this, path = jobs[i].picture] {
-      Ready ready{io::as_rgb(io::read_image(path)), {}};
-      ready.image = predictor_.prepare(ready.picture, host_threads());
-      return ready;
-    });
-  }
-
-  /// The reason, where a picture could not be read.
-  std::string finish(const Job& job, std::future<Ready>& current) {
-    if (!current.valid()) return {};  // skipped
-    Ready ready;
+void run_videos(Predictor& predictor, const std::vector<VideoJob>& jobs,
+                const RunSettings& settings, const RunPace& pace, RunResult& result) {
+  for (const auto& job : jobs) {
+    if (result.stopped) return;
     try {
-      ready = current.get();
+      result.videos.push_back({job, run_video(predictor, job, settings, pace)});
+      const auto& done = result.videos.back().done;
+      result.stopped = done.stopped;
+      if (!done.error.empty()) result.failed.push_back({job.input, done.error});
     } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Input || jobs.size() == 1) throw;
       log::error("{}", error.what());
-      return error.what();
+      result.failed.push_back({job.input, error.what()});
     }
-    const data::FrameSize size{ready.picture.height, ready.picture.width};
-    const auto map =
-        predictor_.restore(predictor_.maps(ready.image.unsqueeze(0))[0], size, host_threads());
-    write_results(job, ready.picture, map);
-    return {};
   }
+}
 
-  void write_results(const Job& job, const io::Picture& picture, const data::Image& map) {
-    make_folder(job.target.parent_path());
-    const MeasuredMap<float> measured(map.values, map.width, map.height);
-    if (settings_.overlay) {
-      io::write_png(with_ending(job.target, "_overlay.png"),
-                    draw_heatmap(picture, measured, settings_.style));
-    }
-    if (!settings_.boxes.empty()) {
-      attention_ +=
-          attention_csv_lines(job.picture.string(), attention_shares(measured, settings_.boxes));
-    }
-    // Last: who finds it finds everything.
-    io::write_png(with_ending(job.target, "_saliency.png"), data::to_picture(map));
+std::string video_line(const VideoResult& video) {
+  const auto& done = video.done;
+  return fmt::format("{}: {} frames, {:.1f} frames/s -> {}{}\n", video.job.input, done.frames,
+                     static_cast<double>(done.frames) / std::max(done.seconds, 1e-9),
+                     video.job.output.string(), done.stopped ? " (stopped)" : "");
+}
+
+std::string result_text(const RunResult& result, const RunSettings& settings) {
+  std::string text;
+  if (result.asked > 0) {
+    const auto done = result.pictures.written + result.pictures.skipped;
+    text += fmt::format("{} of {} pictures done; {} in {}\n", done, result.asked,
+                        settings.overlay ? "maps and overlays" : "maps", settings.output.string());
   }
+  for (const auto& video : result.videos) text += video_line(video);
+  if (!result.failed.empty()) text += fmt::format("failed: {}\n", result.failed.size());
+  for (const auto& failed : result.failed) text += fmt::format("  {}\n", failed.input);
+  if (result.stopped && result.asked > 0) text += "stopped; --skip-existing goes on\n";
+  return text;
+}
 
-  Predictor& predictor_;
-  RunSettings settings_;
-  std::string attention_;
-};
+Json result_json(const RunResult& result, const RunSettings& settings) {
+  auto json = json_document("run", 1);
+  json["pictures"] = result.pictures.written;
+  json["skipped"] = result.pictures.skipped;
+  json["seconds"] = result.pictures.seconds;
+  json["folder"] = settings.output.string();
+  json["videos"] = Json::array();
+  for (const auto& [job, done] : result.videos) {
+    json["videos"].push_back({{"input", job.input},
+                              {"output", job.output.string()},
+                              {"frames", done.frames},
+                              {"seconds", done.seconds}});
+  }
+  json["failed"] = Json::array();
+  for (const auto& [input, error] : result.failed) {
+    json["failed"].push_back({{"input", input}, {"error", error}});
+  }
+  json["stopped"] = result.stopped;
+  return json;
+}
+
+engine::Outcome outcome_of(const RunResult& result, const RunSettings& settings) {
+  engine::Outcome outcome;
+  if (settings.output == "-") {  // standard output is the video
+    for (const auto& video : result.videos) log::info("{}", video_line(video));
+  } else {
+    outcome.text = result_text(result, settings);
+    outcome.json = result_json(result, settings);
+  }
+  if (!result.failed.empty()) outcome.code = ExitCode::Input;
+  if (result.stopped) outcome.code = ExitCode::Interrupted;
+  return outcome;
+}
 
 engine::Outcome run_msinet(const engine::Request& request) {
   const auto settings = read_run_settings(request);
+  const auto jobs = list_run_jobs(request.inputs, settings);
   const auto file = open_file(request.model);
-  const auto session = open_run_session(file.config, request);
-  const auto jobs = list_jobs(request.inputs, settings.output);
-  log::info("{} on {}, {} pictures", file.config.name(), session.device.facts.label(), jobs.size());
+  const auto session = open_run_session(file.config, request, kRunBatch);
+  const auto pace = pace_of(session.plan);
+  log::info("{} on {}, {} pictures, {} videos", file.config.name(), session.device.facts.label(),
+            jobs.pictures.size(), jobs.videos.size());
   Predictor predictor(file, session.plan, session.device.torch_device);
-  Runner runner(predictor, settings);
-  const auto failed = runner.run(jobs, request);
-  engine::Outcome outcome;
-  outcome.json = json_document("run", 1);
-  outcome.json["pictures"] = runner.done;
-  outcome.json["folder"] = settings.output.string();
-  outcome.json["failed"] = Json::array();
-  for (const auto& [picture, error] : failed) {
-    outcome.json["failed"].push_back({{"picture", picture}, {"error", error}});
+  RunResult result;
+  result.asked = jobs.pictures.size();
+  if (!jobs.pictures.empty()) {
+    result.pictures = run_pictures(predictor, jobs.pictures, settings, pace);
+    result.stopped = result.pictures.stopped;
+    result.failed = result.pictures.failed;
+    log::info("{:.1f} pictures/s", static_cast<double>(result.pictures.written) /
+                                       std::max(result.pictures.seconds, 1e-9));
   }
-  outcome.text = fmt::format("{} of {} pictures done; maps and overlays in {}\n",
-                             runner.done - failed.size(), jobs.size(), settings.output.string());
-  if (!failed.empty()) outcome.code = ExitCode::Input;
-  if (runner.done < jobs.size()) outcome.code = ExitCode::Interrupted;
-  return outcome;
+  run_videos(predictor, jobs.videos, settings, pace, result);
+  return outcome_of(result, settings);
+}
+
+std::vector<engine::Option> run_options() {
+  return {
+      {"--format", "format", "NAME", "of maps: png, png16, npy (f32, 0 to 1) or jpeg"},
+      {"--overlay,!--no-overlay", "overlay", "", "pictures with the map (on)"},
+      {"--palette", "palette", "NAME", "inferno, viridis, jet or grey"},
+      {"--alpha", "alpha", "X", "opacity of the overlay, 0 to 1 (0.6)"},
+      {"--contours", "contours", "LEVELS", "lines at these shares: 0.5,0.8"},
+      {"--peaks", "peaks", "N", "mark the first N places that people look at"},
+      {"--top", "top", "N", "list them in fixations.csv: x, y, share of attention"},
+      {"--boxes", "boxes", "FILE", "CSV name,x,y,w,h: share of attention of each"},
+      {"--skip-existing", "skip_existing", "", "leave pictures alone that are done"},
+      {"--max-pixels", "max_pixels", "N", "refuse larger pictures and frames (134217728)"},
+      {"--what", "what", "VIEW", "of a video: overlay, map or both side by side"},
+      {"--smooth", "smooth", "SECONDS", "maps of a video fade to 1/e in this time (0.15; 0: off)"},
+      {"--sequence", "sequence", "", "a folder is a video, each picture a frame"},
+      {"--fps", "fps", "X", "frames per second of a sequence (25)"},
+  };
 }
 
 }  // namespace
@@ -191,20 +158,19 @@ engine::Outcome run_msinet(const engine::Request& request) {
 engine::Command run_command() {
   return {
       .verb = "run",
-      .summary = "saliency maps and overlays of pictures, at their own sizes",
-      .inputs = "PICTURE...",
+      .summary = "saliency maps and overlays of pictures and videos, at their own sizes",
+      .inputs = "PICTURE|FOLDER|VIDEO|-...",
       .needs_model = true,
-      .options = {{"--palette", "palette", "NAME", "inferno, viridis, jet or grey"},
-                  {"--alpha", "alpha", "X", "opacity of the overlay, 0 to 1 (0.6)"},
-                  {"--contours", "contours", "LEVELS", "lines at these shares: 0.5,0.8"},
-                  {"--peaks", "peaks", "N", "mark the first N places that people look at"},
-                  {"--boxes", "boxes", "FILE", "CSV name,x,y,w,h: share of attention of each"},
-                  {"--overlay,!--no-overlay", "overlay", "", "pictures with the map (on)"},
-                  {"--skip-existing", "skip_existing", "", "leave pictures alone that are done"}},
+      .options = run_options(),
       .examples = {{"ubique run msinet photos/ --model best -o saliency --peaks 3",
                     "a folder with its subfolders"},
                    {"ubique run msinet page.png --model best --boxes areas.csv",
-                    "which part of a page gets how much attention"}},
+                    "which part of a page gets how much attention"},
+                   {"ubique run msinet clip.mp4 --model best -o seen.mp4",
+                    "a video, through the program ffmpeg"},
+                   {"ffmpeg -i clip.mp4 -f yuv4mpegpipe - | ubique run msinet - --model best -o - "
+                    "| ffplay -",
+                    "the same as a pipe"}},
       .run = run_msinet};
 }
 

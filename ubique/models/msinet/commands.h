@@ -31,8 +31,9 @@ std::optional<FileLayout> read_layout(const Config& config);
 /// A checkpoint of ours or any importable file, with its weights.
 MsiNetFile open_file(const std::filesystem::path& path);
 
-/// The session of a network that only runs.
-engine::Session open_run_session(const MsiNetConfig& config, const engine::Request& request);
+/// The session of a network that only runs, on up to `batch` pictures at once.
+engine::Session open_run_session(const MsiNetConfig& config, const engine::Request& request,
+                                 std::int64_t batch = 1);
 
 int host_threads();  ///< at least 1
 

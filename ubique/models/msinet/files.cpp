@@ -71,11 +71,14 @@ MsiNetFile open_file(const fs::path& path) {
           "checkpoint", false};
 }
 
-engine::Session open_run_session(const MsiNetConfig& config, const engine::Request& request) {
+engine::Session open_run_session(const MsiNetConfig& config, const engine::Request& request,
+                                 std::int64_t batch) {
   auto wishes = plan::read_wishes(request.config);
   wishes.mode = plan::Mode::Run;
   request.config.finish();
-  auto session = engine::open_session(needs_of(config, config.size), wishes, request.fallback);
+  auto needs = needs_of(config, config.size);
+  needs.run_batch = batch;
+  auto session = engine::open_session(needs, wishes, request.fallback);
   engine::apply(session.plan);
   return session;
 }

@@ -9,6 +9,8 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/text.h"
+#include "ubique/io/image.h"
+#include "ubique/models/msinet/metric_pairs.h"
 
 namespace ubique::msinet {
 namespace {
@@ -55,41 +57,75 @@ Colour jet_colour(double share) {
   return colour;
 }
 
-/// 256 colours at once: a picture has more pixels than that.
-std::array<Colour, 256> palette_table(Palette palette) {
-  std::array<Colour, 256> table{};
-  for (std::size_t i = 0; i < table.size(); ++i) {
-    table[i] = palette_colour(palette, static_cast<double>(i) / 255);
+// As many colours at once: a picture has more pixels than that.
+constexpr std::size_t kLevels = 1024;
+
+/// Which of the levels a value stands on, between the map's lowest and highest.
+class LevelScale {
+ public:
+  explicit LevelScale(const MeasuredMap<float>& map)
+      : least_(static_cast<float>(map.min)),
+        scale_(map.constant() ? 0 : static_cast<float>((kLevels - 1) / (map.max - map.min))) {}
+
+  std::size_t operator()(float value) const {
+    return std::min(static_cast<std::size_t>((value - least_) * scale_ + 0.5F), kLevels - 1);
   }
-  return table;
-}
 
-/// Where a value stands between the map's lowest and highest.
-double share_of(const MeasuredMap<float>& map, float value) {
-  return map.constant() ? 0 : (static_cast<double>(value) - map.min) / (map.max - map.min);
-}
+ private:
+  float least_, scale_;
+};
 
-void check_style(const HeatmapStyle& style) {
-  check(style.alpha >= 0 && style.alpha <= 1, ErrorKind::Usage,
-        "[msinet.heatmap] the opacity is not a share; got {}, expected 0 to 1.", style.alpha);
-  for (const double level : style.contours) {
-    check(level >= 0 && level <= 1, ErrorKind::Usage,
-          "[msinet.heatmap] a contour level is not a share of the map's range; got {}, expected 0 "
-          "to 1.",
-          level);
-  }
-}
+/// What becomes of a pixel on each level: (kept * pixel + added) / 2^16.
+struct LevelBlend {
+  int kept = 0;
+  std::array<int, 3> added{};
+};
 
-io::Picture as_rgb(const io::Picture& image) {
-  io::Picture rgb{image.width, image.height, 3, {}};
-  const auto channels = static_cast<std::size_t>(image.channels);
-  rgb.pixels.reserve(image.pixels.size() / channels * 3);
-  for (std::size_t i = 0; i + channels <= image.pixels.size(); i += channels) {
+std::vector<LevelBlend> level_blends(const HeatmapStyle& style) {
+  constexpr double kOne = 1 << 16;
+  std::vector<LevelBlend> blends(kLevels);
+  for (std::size_t i = 0; i < kLevels; ++i) {
+    const double share = static_cast<double>(i) / (kLevels - 1);
+    const double opacity = style.fade ? style.alpha * std::sqrt(share) : style.alpha;
+    const auto colour = palette_colour(style.palette, share);
+    blends[i].kept = static_cast<int>(std::lround(kOne * (1 - opacity)));
     for (std::size_t c = 0; c < 3; ++c) {
-      rgb.pixels.push_back(image.pixels[i + (channels < 3 ? 0 : c)]);
+      blends[i].added[c] = static_cast<int>(std::lround(kOne * (opacity * colour[c] + 0.5)));
     }
   }
-  return rgb;
+  return blends;
+}
+
+void lay_over(io::Picture& picture, const MeasuredMap<float>& map, const HeatmapStyle& style) {
+  const auto blends = level_blends(style);
+  const LevelScale level(map);
+  auto* pixel = picture.pixels.data();
+  for (const float value : map.values) {
+    const auto& blend = blends[level(value)];
+    for (std::size_t c = 0; c < 3; ++c, ++pixel) {
+      *pixel = static_cast<std::uint8_t>((blend.kept * *pixel + blend.added[c]) >> 16);
+    }
+  }
+}
+
+constexpr float kGone = -std::numeric_limits<float>::infinity();
+
+/// Takes a disc out of what is left and gives the mass that was in it.
+double take_disc(std::vector<float>& left, const MeasuredMap<float>& map, const Peak& peak,
+                 double radius, const DensityRule& density) {
+  const double reach = std::min(radius, static_cast<double>(map.width) + map.height);
+  const int whole = static_cast<int>(reach);
+  double mass = 0;
+  for (int y = std::max(0, peak.y - whole); y <= std::min(map.height - 1, peak.y + whole); ++y) {
+    for (int x = std::max(0, peak.x - whole); x <= std::min(map.width - 1, peak.x + whole); ++x) {
+      auto& value = left[static_cast<std::size_t>(y) * static_cast<std::size_t>(map.width) +
+                         static_cast<std::size_t>(x)];
+      if (value == kGone || std::hypot(x - peak.x, y - peak.y) > reach) continue;
+      mass += density(static_cast<double>(value));
+      value = kGone;
+    }
+  }
+  return mass;
 }
 
 }  // namespace
@@ -112,14 +148,24 @@ Colour palette_colour(Palette palette, double share) {
   return {grey, grey, grey};
 }
 
-io::Picture colour_picture(const MeasuredMap<float>& map, Palette palette) {
-  const auto table = palette_table(palette);
-  io::Picture picture{map.width, map.height, 3, {}};
-  picture.pixels.reserve(3 * map.values.size());
-  for (const float value : map.values) {
-    const auto& colour = table[static_cast<std::size_t>(std::lround(255 * share_of(map, value)))];
-    picture.pixels.insert(picture.pixels.end(), colour.begin(), colour.end());
+void check_style(const HeatmapStyle& style) {
+  check(style.alpha >= 0 && style.alpha <= 1, ErrorKind::Usage,
+        "[msinet.heatmap] the opacity is not a share; got {}, expected 0 to 1.", style.alpha);
+  for (const double level : style.contours) {
+    check(level >= 0 && level <= 1, ErrorKind::Usage,
+          "[msinet.heatmap] a contour level is not a share of the map's range; got {}, expected 0 "
+          "to 1.",
+          level);
   }
+}
+
+io::Picture colour_picture(const MeasuredMap<float>& map, Palette palette) {
+  io::Picture picture{map.width, map.height, 3, std::vector<std::uint8_t>(3 * map.values.size())};
+  HeatmapStyle style;
+  style.palette = palette;
+  style.alpha = 1;
+  style.fade = false;
+  lay_over(picture, map, style);
   return picture;
 }
 
@@ -128,27 +174,22 @@ std::vector<Peak> find_peaks(const MeasuredMap<float>& map, int count, double ra
         "[msinet.heatmap] peaks cannot be found like this; got {} of them {} pixels apart, "
         "expected no negative numbers.",
         count, radius);
+  const auto density = density_rule(map, Definition::Tuebingen);
   std::vector<float> left(map.values.begin(), map.values.end());
-  const auto gone = -std::numeric_limits<float>::infinity();
   std::vector<Peak> peaks;
   while (peaks.size() < static_cast<std::size_t>(count)) {
     const auto highest = std::max_element(left.begin(), left.end());
-    if (*highest == gone || static_cast<double>(*highest) <= map.min) break;
+    if (*highest == kGone || static_cast<double>(*highest) <= map.min) break;
     const auto index = highest - left.begin();
-    const Peak peak{static_cast<int>(index % map.width), static_cast<int>(index / map.width),
-                    *highest};
+    Peak peak{static_cast<int>(index % map.width), static_cast<int>(index / map.width), *highest};
+    peak.share = take_disc(left, map, peak, radius, density);
     peaks.push_back(peak);
-    const double reach = std::min(radius, static_cast<double>(map.width) + map.height);
-    const int whole = static_cast<int>(reach);
-    for (int y = std::max(0, peak.y - whole); y <= std::min(map.height - 1, peak.y + whole); ++y) {
-      for (int x = std::max(0, peak.x - whole); x <= std::min(map.width - 1, peak.x + whole); ++x) {
-        if (std::hypot(x - peak.x, y - peak.y) > reach) continue;
-        left[static_cast<std::size_t>(y) * static_cast<std::size_t>(map.width) +
-             static_cast<std::size_t>(x)] = gone;
-      }
-    }
   }
   return peaks;
+}
+
+double peak_distance(const MeasuredMap<float>& map) {
+  return std::max(map.width, map.height) / 8.0;
 }
 
 void blend_pixel(io::Picture& picture, int x, int y, const Colour& colour, double opacity) {
@@ -169,25 +210,14 @@ io::Picture draw_heatmap(const io::Picture& image, const MeasuredMap<float>& map
         "[msinet.heatmap] the map does not fit the image; got {} x {}, expected {} x {}. Resize "
         "the map first.",
         map.width, map.height, image.width, image.height);
-  auto picture = as_rgb(image);
-  const auto table = palette_table(style.palette);
-  std::size_t place = 0;
-  for (int y = 0; y < map.height; ++y) {
-    for (int x = 0; x < map.width; ++x) {
-      const double share = share_of(map, map.values[place++]);
-      const double opacity = style.fade ? style.alpha * std::sqrt(share) : style.alpha;
-      blend_pixel(picture, x, y, table[static_cast<std::size_t>(std::lround(255 * share))],
-                  opacity);
-    }
-  }
+  auto picture = io::as_rgb(image);
+  lay_over(picture, map, style);
   if (!map.constant()) {
     for (const double level : style.contours) {
       draw_contour(picture, map, map.min + level * (map.max - map.min), {255, 255, 255});
     }
   }
-  const double apart =
-      style.peak_radius > 0 ? style.peak_radius : std::max(map.width, map.height) / 8.0;
-  draw_peaks(picture, find_peaks(map, style.peaks, apart));
+  if (style.peaks != 0) draw_peaks(picture, find_peaks(map, style.peaks, peak_distance(map)));
   return picture;
 }
 

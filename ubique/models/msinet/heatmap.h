@@ -23,15 +23,19 @@ Colour palette_colour(Palette palette, double share);  ///< share from 0 to 1, c
 /// The map from its lowest to its highest value through the palette; a constant map is all lowest.
 io::Picture colour_picture(const MeasuredMap<float>& map, Palette palette);
 
-/// A place that stands out, in pixels, and the map's value there.
+/// A place that stands out, in pixels, the map's value there, and how much of the map's mass lies
+/// in the disc around it (without the discs of the places before it).
 struct Peak {
   int x = 0, y = 0;
   float value = 0;
+  double share = 0;
 };
 
 /// The highest pixel, then the highest outside of a disc around it, and so on: fewer than `count`
 /// where nothing above the map's minimum is left. Usage error for a negative count or radius.
 std::vector<Peak> find_peaks(const MeasuredMap<float>& map, int count, double radius);
+/// The usual distance between them: an eighth of the longer side.
+double peak_distance(const MeasuredMap<float>& map);
 
 struct HeatmapStyle {
   Palette palette = Palette::Inferno;
@@ -39,11 +43,12 @@ struct HeatmapStyle {
   bool fade = true;              ///< opacity falls with the map; otherwise it is alpha everywhere
   std::vector<double> contours;  ///< levels to draw, as shares of the map's range
   int peaks = 0;                 ///< how many first fixations to mark
-  double peak_radius = 0;        ///< between them, in pixels; 0: an eighth of the longer side
 };
 
+void check_style(const HeatmapStyle& style);  ///< Usage error for an alpha or level beyond 0..1
+
 /// The map over the image (grey, RGB or RGBA, whose opacity is ignored), as RGB. Input error where
-/// their sizes differ; Usage error for an alpha or a level outside of 0..1.
+/// their sizes differ; Usage error as check_style has it.
 io::Picture draw_heatmap(const io::Picture& image, const MeasuredMap<float>& map,
                          const HeatmapStyle& style);
 

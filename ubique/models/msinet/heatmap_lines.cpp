@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "ubique/models/msinet/heatmap.h"
@@ -11,7 +12,10 @@
 namespace ubique::msinet {
 namespace {
 
-constexpr double kContourHalfWidth = 0.75;  // pixels
+/// In pixels; a large picture is looked at from further away.
+double contour_half_width(int width, int height) {
+  return 0.75 * std::max(1.0, std::max(width, height) / 1200.0);
+}
 
 struct LineEnd {
   double x, y;
@@ -25,16 +29,18 @@ double distance_to_segment(double x, double y, const LineEnd& a, const LineEnd& 
   return std::hypot(x - a.x - along * dx, y - a.y - along * dy);
 }
 
-/// How much of each pixel the lines cover; segments that meet do not add up.
-class Coverage {
+/// How far each pixel is from the nearest line.
+class LineDistance {
  public:
-  Coverage(int width, int height)
+  LineDistance(int width, int height)
       : width_(width),
         height_(height),
-        covered_(static_cast<std::size_t>(width) * static_cast<std::size_t>(height)) {}
+        half_(contour_half_width(width, height)),
+        away_(static_cast<std::size_t>(width) * static_cast<std::size_t>(height),
+              std::numeric_limits<float>::max()) {}
 
   void add(const LineEnd& a, const LineEnd& b) {
-    const double reach = kContourHalfWidth + 0.5;
+    const double reach = 2 * half_ + 0.5;
     const int left = std::max(0, static_cast<int>(std::floor(std::min(a.x, b.x) - reach)));
     const int right = std::min(width_ - 1, static_cast<int>(std::ceil(std::max(a.x, b.x) + reach)));
     const int top = std::max(0, static_cast<int>(std::floor(std::min(a.y, b.y) - reach)));
@@ -42,30 +48,36 @@ class Coverage {
         std::min(height_ - 1, static_cast<int>(std::ceil(std::max(a.y, b.y) + reach)));
     for (int y = top; y <= bottom; ++y) {
       for (int x = left; x <= right; ++x) {
-        auto& pixel = covered_[index(x, y)];
-        const double share = reach - distance_to_segment(x, y, a, b);
-        pixel = std::max(pixel, static_cast<float>(std::clamp(share, 0.0, 1.0)));
+        auto& pixel = away_[index(x, y)];
+        pixel = std::min(pixel, static_cast<float>(distance_to_segment(x, y, a, b)));
       }
     }
   }
 
+  /// The line with a dark rim, so that it is seen on white pages too.
   void paint(io::Picture& picture, const Colour& colour) const {
     for (int y = 0; y < height_; ++y) {
       for (int x = 0; x < width_; ++x) {
-        const float share = covered_[index(x, y)];
-        if (share > 0) blend_pixel(picture, x, y, colour, static_cast<double>(share));
+        const auto away = static_cast<double>(away_[index(x, y)]);
+        const double rim = std::clamp(2 * half_ + 0.5 - away, 0.0, 1.0);
+        if (rim <= 0) continue;
+        blend_pixel(picture, x, y, {20, 20, 20}, kRimOpacity * rim);
+        blend_pixel(picture, x, y, colour, std::clamp(half_ + 0.5 - away, 0.0, 1.0));
       }
     }
   }
 
  private:
+  static constexpr double kRimOpacity = 0.5;
+
   std::size_t index(int x, int y) const {
     return static_cast<std::size_t>(y) * static_cast<std::size_t>(width_) +
            static_cast<std::size_t>(x);
   }
 
   int width_, height_;
-  std::vector<float> covered_;
+  double half_;
+  std::vector<float> away_;
 };
 
 /// The square between four pixel middles: corners clockwise from the top left, side i from corner i
@@ -81,20 +93,20 @@ struct MarchingSquare {
             corners[side].y + part * (corners[next].y - corners[side].y)};
   }
 
-  void draw(Coverage& coverage) const {
+  void draw(LineDistance& lines) const {
     std::array<std::size_t, 4> crossed{};
     std::size_t count = 0;
     for (std::size_t side = 0; side < 4; ++side) {
       if ((heights[side] >= 0) != (heights[(side + 1) % 4] >= 0)) crossed[count++] = side;
     }
-    if (count == 2) coverage.add(crossing(crossed[0]), crossing(crossed[1]));
+    if (count == 2) lines.add(crossing(crossed[0]), crossing(crossed[1]));
     if (count == 4) {
       // A saddle: the middle decides which corners belong together.
       const double middle = (heights[0] + heights[1] + heights[2] + heights[3]) / 4;
       const bool around_first = (middle >= 0) != (heights[0] >= 0);
       const std::size_t first = around_first ? 3 : 0;  // lines cut off corners 0 and 2, or 1 and 3
-      coverage.add(crossing(first), crossing((first + 1) % 4));
-      coverage.add(crossing((first + 2) % 4), crossing((first + 3) % 4));
+      lines.add(crossing(first), crossing((first + 1) % 4));
+      lines.add(crossing((first + 2) % 4), crossing((first + 3) % 4));
     }
   }
 };
@@ -123,22 +135,25 @@ void draw_number(io::Picture& picture, int number, int x, int y, int size, const
 
 void draw_contour(io::Picture& picture, const MeasuredMap<float>& map, double value,
                   const Colour& colour) {
-  Coverage coverage(map.width, map.height);
+  LineDistance lines(map.width, map.height);
   const auto width = static_cast<std::size_t>(map.width);
-  const auto height_at = [&](int x, int y) {
-    const auto place = static_cast<std::size_t>(y) * width + static_cast<std::size_t>(x);
-    return static_cast<double>(map.values[place]) - value;
-  };
+  const auto level = static_cast<float>(value);
   for (int y = 0; y + 1 < map.height; ++y) {
-    for (int x = 0; x + 1 < map.width; ++x) {
-      const double left = x, right = x + 1, top = y, bottom = y + 1;
+    const auto* upper = map.values.data() + static_cast<std::size_t>(y) * width;
+    const auto* lower = upper + width;
+    for (std::size_t x = 0; x + 1 < width; ++x) {
+      const int above = (upper[x] >= level) + (upper[x + 1] >= level) + (lower[x] >= level) +
+                        (lower[x + 1] >= level);
+      if (above == 0 || above == 4) continue;  // nearly all of them
+      const auto left = static_cast<double>(x), top = static_cast<double>(y);
+      const auto height = [&](float at) { return static_cast<double>(at - level); };
       const MarchingSquare square{
-          {{{left, top}, {right, top}, {right, bottom}, {left, bottom}}},
-          {height_at(x, y), height_at(x + 1, y), height_at(x + 1, y + 1), height_at(x, y + 1)}};
-      square.draw(coverage);
+          {{{left, top}, {left + 1, top}, {left + 1, top + 1}, {left, top + 1}}},
+          {height(upper[x]), height(upper[x + 1]), height(lower[x + 1]), height(lower[x])}};
+      square.draw(lines);
     }
   }
-  coverage.paint(picture, colour);
+  lines.paint(picture, colour);
 }
 
 void draw_peaks(io::Picture& picture, std::span<const Peak> peaks) {
