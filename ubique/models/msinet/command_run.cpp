@@ -164,7 +164,7 @@ class Runner {
 
 engine::Outcome run_msinet(const engine::Request& request) {
   const auto settings = read_run_settings(request);
-  const auto file = open_file(request.model);
+  const auto file = open_file(request);
   const auto session = open_run_session(file.config, request);
   const auto jobs = list_jobs(request.inputs, settings.output);
   log::info("{} on {}, {} pictures", file.config.name(), session.device.facts.label(), jobs.size());
@@ -194,7 +194,8 @@ engine::Command run_command() {
       .summary = "saliency maps and overlays of pictures, at their own sizes",
       .inputs = "PICTURE...",
       .needs_model = true,
-      .options = {{"--palette", "palette", "NAME", "inferno, viridis, jet or grey"},
+      .options = {{"--dataset", "dataset", "NAME", "which weights of a folder of them"},
+                  {"--palette", "palette", "NAME", "inferno, viridis, jet or grey"},
                   {"--alpha", "alpha", "X", "opacity of the overlay, 0 to 1 (0.6)"},
                   {"--contours", "contours", "LEVELS", "lines at these shares: 0.5,0.8"},
                   {"--peaks", "peaks", "N", "mark the first N places that people look at"},

@@ -8,6 +8,7 @@
 #include "ubique/io/safetensors.h"
 #include "ubique/io/torch_file.h"
 #include "ubique/models/msinet/import_keras.h"
+#include "ubique/models/msinet/results.h"
 
 namespace ubique::msinet {
 namespace {
@@ -69,6 +70,7 @@ FoundLayers read_npz_layers(const fs::path& path) {
 }  // namespace
 
 bool looks_like_msinet(const fs::path& path) {
+  if (holds_named_weights(path)) return true;
   if (!fs::is_regular_file(path)) return false;
   try {
     switch (format_of_file(path, first_bytes(path))) {
@@ -91,6 +93,7 @@ bool looks_like_msinet(const fs::path& path) {
 }
 
 MsiNetFile load_any(const fs::path& path) {
+  if (holds_named_weights(path)) return load_any(find_best(path, "", ""));
   check(fs::is_regular_file(path), ErrorKind::Input,
         "[msinet.import] {} is no file; expected weights of an MSI-Net.", path.string());
   const auto start = first_bytes(path);
