@@ -48,10 +48,11 @@ void adopt_blur(const Config& config, data::SaliencyData& data) {
 data::SaliencyFolders folders_of(const Config& config, const fs::path& root) {
   data::SaliencyFolders folders;
   folders.stimuli = config.get<std::string>("stimuli", (root / "stimuli").string());
-  const auto either = [&](const char* first, const char* second) {
-    return fs::is_directory(root / first) ? root / first : root / second;
-  };
-  folders.maps = config.get<std::string>("maps", either("maps", "saliency").string());
+  fs::path maps;
+  for (const auto* name : {"fixation", "saliency", "maps"}) {  // of several, the last
+    if (fs::is_directory(root / name)) maps = root / name;
+  }
+  folders.maps = config.get<std::string>("maps", maps.string());
   folders.fixations = config.get<std::string>("fixations", (root / "fixations").string());
   std::error_code ignored;
   if (!fs::exists(folders.maps, ignored)) folders.maps.clear();
@@ -74,7 +75,9 @@ data::SaliencyData open_named_set(const Config& config, const fs::path& root,
     return data::open_saliency_set(root, data::saliency_set(name), threads);
   }
   if (!name.empty() && !below && !plain) data::saliency_set(name);  // refuses it, did you mean
-  return data::open_saliency_folders(folders_of(config, below ? root / name : root), threads);
+  auto data = data::open_saliency_folders(folders_of(config, below ? root / name : root), threads);
+  if (known && data::saliency_set(name).sigma > 0) data.blur.sigma = data::saliency_set(name).sigma;
+  return data;
 }
 
 }  // namespace
