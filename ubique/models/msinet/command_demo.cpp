@@ -13,15 +13,13 @@ namespace {
 namespace fs = std::filesystem;
 using DemoFlags = std::vector<std::pair<std::string, std::string>>;
 
-constexpr int kDemoPictures = 6;
-
 /// How long it learns. First it finds shapes, whatever their colour, and stays there for a while:
 /// small batches and high rates bring it to the odd ones sooner.
 struct DemoLength {
   const char *batch, *lr, *steps, *epochs;
 };
 constexpr DemoLength kWholeDemo = {"16", "5e-3", "800", "7"};
-constexpr DemoLength kQuickDemo = {"8", "4e-3", "600", "3"};
+constexpr DemoLength kQuickDemo = {"8", "4e-3", "700", "3"};
 
 engine::Request demo_request(const engine::Request& request, const DemoFlags& flags,
                              const fs::path& output, bool on_device = true) {
@@ -83,12 +81,12 @@ engine::Outcome demo_msinet(const engine::Request& request) {
   score.model = trained.last_checkpoint.string();
   const auto scores = evaluate_command().run(score);
 
+  // Larger ones to look at, of another seed: what the network sees of them is as small as before.
+  const DemoFlags large = {{"count", "1"}, {"valid", "6"}, {"size", "256,320"}, {"seed", "43"}};
+  synth_command().run(demo_request(request, large, folder / "pictures", false));
   auto draw = demo_request(request, {{"peaks", "2"}}, folder / "maps");
   draw.model = score.model;
-  const auto pictures = data::images_in(scenes / "stimuli" / "val");
-  for (std::size_t i = 0; i < std::min<std::size_t>(kDemoPictures, pictures.size()); ++i) {
-    draw.inputs.push_back(pictures[i].string());
-  }
+  draw.inputs = {(folder / "pictures" / "stimuli" / "val").string()};
   const auto drawn = run_command().run(draw);
 
   outcome.json["scores"] = scores.json["tuebingen"];
