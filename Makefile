@@ -53,7 +53,8 @@ test-peers: build  ## against PyTorch itself (fetches it)
 	@$(TIMED) set-up-peers tools/setup --peers
 	@$(TIMED) tests-peers tools/test_peers $(BUILD)
 
-test-slow: build  ## longer fuzzing
+test-slow: build  ## whole learning tests, longer fuzzing
+	@$(TIMED) learning python3 tests/cli/transcript.py $(UBIQUE) . tests/slow/msinet_learns.txt
 	@$(TIMED) fuzz tools/fuzz $(or $(FUZZ_SECONDS),600)
 
 bench: build  ## timings beside their peers, as ratios

@@ -47,7 +47,7 @@ def pattern_of(expected: list[str]) -> re.Pattern:
 
 def run_step(command: str, folder: str, environment: dict) -> tuple[str, int]:
     done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, text=True,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=300)
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=900)
     lines = [line.rstrip() for line in done.stdout.splitlines()]
     return "".join(line + "\n" for line in lines), done.returncode
 

@@ -60,6 +60,21 @@ struct AdamWLoop {
   }
 };
 
+/// Adam as TensorFlow 1 documents it: lr_t = lr sqrt(1 - b2^t) / (1 - b1^t), and eps ("epsilon
+/// hat") added to the root of what is not yet corrected.
+struct Tf1Loop : AdamWLoop {
+  using AdamWLoop::AdamWLoop;
+  void step(const at::Tensor& g, const OptimizerOptions& o, const Rates& rates) {
+    const double beta1 = rates.momentum.value_or(o.beta1);
+    count += 1;
+    mean = mean * beta1 + g * (1 - beta1);
+    square = square * o.beta2 + g * g * (1 - o.beta2);
+    const double lr =
+        rates.lr * std::sqrt(1 - std::pow(o.beta2, count)) / (1 - std::pow(beta1, count));
+    weight = weight - lr * mean / (square.sqrt() + o.eps);
+  }
+};
+
 struct SgdLoop {
   at::Tensor weight, velocity;
 
@@ -127,6 +142,37 @@ TEST_CASE("adamw: fused and plain updates equal the textbook, skipped ones chang
   compare_with<AdamWLoop>(options, false);
 }
 
+TEST_CASE("adam_tf1: fused and plain updates equal TensorFlow's, where eps weighs more") {
+  OptimizerOptions options;
+  options.name = "adam_tf1";
+  for (const bool fused : {true, false}) {
+    for (const double eps : {1e-8, 1e-3}) {
+      CAPTURE(fused);
+      CAPTURE(eps);
+      options.eps = eps;
+      compare_with<Tf1Loop>(options, fused);
+    }
+  }
+  options.weight_decay = 0.1;
+  const auto message =
+      test::refusal_of(ErrorKind::Usage, [&] { make_optimizer(options, some_parameters(), true); });
+  CHECK(test::contains(message, "adam_tf1 has no weight decay"));
+}
+
+TEST_CASE("adam_tf1: the first update with numbers worked out by hand") {
+  // g = 2: m = 0.2, v = 0.004, lr_1 = lr sqrt(0.001) / 0.1; w = 1 - lr_1 0.2 / (sqrt(0.004) + eps)
+  // = 1 - 0.1 * 0.316227766 * 0.2 / (0.0632455532 + 0.01), against 1 - 0.1 * 2 / (2 + 0.01).
+  OptimizerOptions options;
+  options.name = "adam_tf1";
+  options.eps = 0.01;
+  for (const bool fused : {true, false}) {
+    auto weight = at::ones({1}).requires_grad_();
+    weight.mutable_grad() = at::full({1}, 2.0);
+    make_optimizer(options, {{"w", weight}}, fused)->step({0.1, {}}, at::zeros({}));
+    CHECK(weight.item<double>() == doctest::Approx(0.9136527).epsilon(1e-6));
+  }
+}
+
 TEST_CASE("sgd: momentum, nesterov and weight decay equal the textbook, skips change nothing") {
   OptimizerOptions options;
   options.name = "sgd";
@@ -147,7 +193,7 @@ TEST_CASE("sgd: momentum, nesterov and weight decay equal the textbook, skips ch
 }
 
 TEST_CASE("optimizer: a saved state goes on bit by bit, from one path to itself") {
-  for (const char* name : {"adamw", "sgd"}) {
+  for (const char* name : {"adamw", "adam_tf1", "sgd"}) {
     for (const bool fused : {true, false}) {
       OptimizerOptions options;
       options.name = name;

@@ -183,6 +183,13 @@ class ToyTask final : public engine::Task {
     const auto miss = (guess.cpu() - batch.tensors.at("y")).abs().mean().item<double>();
     return {{"skill", -miss}};
   }
+  void epoch_closed(const engine::EpochRecord& record,
+                    const std::filesystem::path& folder) override {
+    CHECK_FALSE(toy.network().is_training());
+    const auto last = engine::load_checkpoint(folder / "checkpoints" / "last", false);
+    CHECK(last.step == record.step);
+    closed.push_back(record);
+  }
   std::unique_ptr<engine::Optimizer> make_optimizer(
       const engine::OptimizerOptions& options) override {
     return own_optimizer ? own_optimizer(options) : nullptr;
@@ -193,8 +200,9 @@ class ToyTask final : public engine::Task {
   ToyDataset data;
   engine::Recipe given;
   int validations = 0;
-  std::vector<double> scripted;  ///< scores in place of real ones
-  bool unscored = false;         ///< nothing is held out
+  std::vector<engine::EpochRecord> closed;  ///< epochs that the engine told of
+  std::vector<double> scripted;             ///< scores in place of real ones
+  bool unscored = false;                    ///< nothing is held out
   std::function<std::unique_ptr<engine::Optimizer>(const engine::OptimizerOptions&)> own_optimizer;
 };
 

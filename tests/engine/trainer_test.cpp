@@ -55,6 +55,20 @@ TEST_CASE("trainer: a run learns, validates, and leaves a folder that tells of i
   CHECK(last.model.size() == 8);
 }
 
+TEST_CASE("trainer: a task hears of every epoch once its checkpoints are on disk") {
+  const ScratchFolder scratch;
+  ToyTask task(toy_recipe(3));
+  task.scripted = {0.1, 0.3, 0.2};
+  train(task, toy_plan(4), toy_options(scratch / "run"));
+  REQUIRE(task.closed.size() == 3);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(task.closed[i].epoch == std::int64_t(i));
+    CHECK(task.closed[i].best == (i < 2));
+    CHECK(task.closed[i].scores.front().second == task.scripted[i]);
+    CHECK(std::isfinite(task.closed[i].train_loss));
+  }
+}
+
 TEST_CASE("trainer: the same seed gives the same run, another seed another one") {
   const ScratchFolder scratch;
   const auto losses = [&](const std::string& name, std::uint64_t seed) {

@@ -36,7 +36,8 @@ Verb demo_verb() {
   return family_verb("demo", "see a family work from nothing, in minutes",
                      "Makes data, trains a small model on the best device, uses it and says where "
                      "the results are.",
-                     {{"ubique demo meshnet", "train on synthetic heads, segment one"}});
+                     {{"ubique demo meshnet", "train on synthetic heads, segment one"},
+                      {"ubique demo msinet", "train on synthetic scenes, draw where people look"}});
 }
 
 }  // namespace ubique::cli

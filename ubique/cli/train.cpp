@@ -23,7 +23,7 @@ std::vector<engine::Option> recipe_options() {
   return {
       {"-e,--epochs", "epochs", "N", "times through the training set"},
       {"--max-steps", "max_steps", "N", "stop after so many updates"},
-      {"--optimizer", "optimizer", "NAME", "adamw, sgd, or one of the family's own"},
+      {"--optimizer", "optimizer", "NAME", "adamw, adam_tf1, sgd, or one of the family's own"},
       {"--lr", "lr", "RATE", "learning rate (its peak, with a schedule)"},
       {"--weight-decay,--wd", "weight_decay", "X", "decoupled weight decay"},
       {"--schedule", "schedule", "NAME", "constant, onecycle, cosine or plateau"},
@@ -31,6 +31,7 @@ std::vector<engine::Option> recipe_options() {
       {"--div-factor", "div_factor", "X", "onecycle: the first rate is the peak divided by this"},
       {"--clip-norm", "clip_norm", "X", "clip gradients to this norm; 0 = never"},
       {"--ema", "ema", "DECAY", "averaged weights; 0 = none"},
+      {"--watch", "watch", "NAME", "score that decides about the best epoch and an early stop"},
       {"--patience", "patience", "N", "epochs without a better score before stopping; 0 = never"},
       {"--validate-every", "validate_every", "N", "epochs between validations"},
       {"--checkpoint-every", "checkpoint_every", "N", "steps between kept checkpoints; 0 = none"},
@@ -113,11 +114,14 @@ Outcome plan_outcome(const plan::Plan& plan) {
   return {plan::explain(plan), json, ExitCode::Ok};
 }
 
-engine::TrainOptions train_options(const Family& family, const Request& request) {
+std::filesystem::path run_folder(const Family& family, const Request& request) {
+  return request.output.empty() ? std::filesystem::path("runs") / family.name() : request.output;
+}
+
+engine::TrainOptions train_options(const Request& request) {
   const auto& config = request.config;
   engine::TrainOptions options;
-  options.folder =
-      request.output.empty() ? std::filesystem::path("runs") / family.name() : request.output;
+  options.folder = request.output;
   options.resume = config.get("resume", false);
   options.resume_from = config.get<std::string>("resume_from", "");
   options.progress = request.progress;
@@ -126,25 +130,68 @@ engine::TrainOptions train_options(const Family& family, const Request& request)
   return options;
 }
 
-Outcome run_train(const Family& family, const Request& request) {
-  auto options = train_options(family, request);
+struct Trained {
+  Outcome outcome;
+  std::filesystem::path best;  ///< checkpoint; empty after a dry run
+};
+
+Trained train_once(const Family& family, Request request) {
+  auto options = train_options(request);
   const bool dry_run = request.config.get("dry_run", false);
   auto wishes = plan::read_wishes(request.config);
   wishes.mode = plan::Mode::Train;
   adopt_fp16(request.config, wishes);
-  auto with_model = request;
-  with_model.model = request.config.get<std::string>("model", "");
-  const auto task = family.task(with_model);
+  request.model = request.config.get<std::string>("model", "");
+  const auto device = engine::open_device(wishes, request.fallback);
+  log::info("Using device: {}", device.facts.label());
+  request.device = device.facts.backend;
+  const auto task = family.task(request);
   request.config.finish();
   options.configuration = run_yaml(request.config.resolved());
 
   const auto session = engine::open_session(task->model().needs(), wishes, request.fallback);
-  log::info("Using device: {}", session.device.facts.label());
-  if (dry_run) return plan_outcome(session.plan);
+  if (dry_run) return {plan_outcome(session.plan), {}};
   log::info("{} into {}", session.plan.needs, options.folder.string());
   const auto result = engine::train(*task, session.plan, options);
-  return {result_text(result), result_json(family, result),
-          result.interrupted ? ExitCode::Interrupted : ExitCode::Ok};
+  return {{result_text(result), result_json(family, result),
+           result.interrupted ? ExitCode::Interrupted : ExitCode::Ok},
+          result.best_checkpoint.empty() ? result.last_checkpoint : result.best_checkpoint};
+}
+
+/// Each from the best of the one before, in a folder of its own. A stage that is done is only
+/// looked at when the command is given again with --resume.
+Outcome train_stages(const Family& family, Request request,
+                     const std::vector<engine::TrainStage>& stages) {
+  check(!request.config.has("resume_from"), ErrorKind::Usage,
+        "[cli.train] --resume-from goes on in one training; got {} of them. --resume goes on in "
+        "the right one.",
+        stages.size());
+  const auto folder = request.output;
+  Outcome all;
+  all.json = json_document("train", 1);
+  all.json["family"] = family.name();
+  all.json["stages"] = Json::array();
+  for (const auto& stage : stages) {
+    for (const auto& [key, value] : stage.settings) request.config.set_flag(key, value);
+    request.output = folder / stage.name;
+    log::info("stage {}", stage.name);
+    const auto done = train_once(family, request);
+    all.text += fmt::format("{}: {}", stage.name, done.outcome.text);
+    auto json = done.outcome.json;
+    json["stage"] = stage.name;
+    all.json["stages"].push_back(std::move(json));
+    all.code = done.outcome.code;
+    if (all.code != ExitCode::Ok) break;
+    if (!done.best.empty()) request.config.set_flag("model", done.best.string());
+  }
+  return all;
+}
+
+Outcome run_train(const Family& family, const Request& request) {
+  auto own = request;
+  own.output = run_folder(family, request);
+  const auto stages = family.train_stages(request.config);
+  return stages.empty() ? train_once(family, own).outcome : train_stages(family, own, stages);
 }
 
 std::vector<engine::Command> train_rows(const Family& family, const std::string& verb) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// AdamW (Loshchilov and Hutter 2019), weight decay decoupled: torch's fused kernel where the device
+// AdamW (Loshchilov and Hutter 2019), weight decay decoupled, and Adam as TensorFlow 1 has it,
+// which adds eps to the root before the bias is corrected: torch's fused kernel where the device
 // has one, else a handful of ops over all parameters. Both skip an update by a flag on the device.
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -24,6 +25,9 @@ bool has_fused_adamw(c10::Device device) {
   return schema && schema->hasKernelForDispatchKey(key);
 }
 
+/// A counter at which nothing is left to correct: the fused kernel then adds eps to the plain root.
+constexpr double kLateStep = 1e9;
+
 struct Lists {
   Tensors weights, gradients, means, squares;
 };
@@ -33,12 +37,17 @@ class AdamW final : public Optimizer {
   AdamW(const OptimizerOptions& options, NamedTensors given, bool fused)
       : Optimizer(std::move(given)),
         options_(options),
+        tf1_(options.name == "adam_tf1"),
         means_("exp_avg", parameters()),
         squares_("exp_avg_sq", parameters()) {
+    check(!tf1_ || options.weight_decay == 0, ErrorKind::Usage,
+          "[engine.optimizer] adam_tf1 has no weight decay; got {}. adamw has it.",
+          options.weight_decay);
     const auto device = parameters().front().second.device();
     fused_ = fused && has_fused_adamw(device);
     const auto f32 = at::TensorOptions(at::kFloat).device(device);
     step_ = at::zeros({}, f32);
+    late_ = at::full({}, kLateStep, f32);
     lr_ = at::zeros({}, f32);
   }
 
@@ -82,8 +91,10 @@ class AdamW final : public Optimizer {
  private:
   void step_fused(Lists& lists, double lr, double beta1, const at::Tensor& bad) {
     // All parameters share one counter. Where the update is skipped it is not read.
-    const Tensors steps(lists.weights.size(), step_);
+    const Tensors steps(lists.weights.size(), tf1_ ? late_ : step_);
+    if (tf1_) lr_.mul_(correction(options_.beta2).sqrt().div(correction(beta1)));
     if (step_.is_cpu()) {  // the host's own lr, with all its digits
+      if (tf1_) lr = lr_.item<double>();
       at::_fused_adamw_(lists.weights, lists.gradients, lists.means, lists.squares, {}, steps, lr,
                         beta1, options_.beta2, options_.weight_decay, options_.eps, false, false,
                         {}, bad);
@@ -104,20 +115,22 @@ class AdamW final : public Optimizer {
     move_towards(lists.squares, at::_foreach_mul(lists.gradients, lists.gradients),
                  unless_bad(1 - options_.beta2));
 
-    // 1 - beta^step without cancellation; at least one step, for a first update that is skipped.
-    const auto count = step_.clamp_min(1);
-    const auto correction1 = count.mul(std::log(beta1)).expm1().neg();
-    const auto correction2 = count.mul(std::log(options_.beta2)).expm1().neg();
+    const auto correction1 = correction(beta1), correction2 = correction(options_.beta2).sqrt();
     const auto lr = at::where(skip, at::zeros_like(lr_), lr_);
     if (options_.weight_decay != 0) {
       at::_foreach_mul_(lists.weights, 1 - lr * options_.weight_decay);
     }
     auto change = at::_foreach_sqrt(lists.squares);
-    at::_foreach_div_(change, correction2.sqrt());
+    if (!tf1_) at::_foreach_div_(change, correction2);
     at::_foreach_add_(change, options_.eps);
     change = at::_foreach_div(lists.means, change);
-    at::_foreach_mul_(change, lr / correction1);
+    at::_foreach_mul_(change, tf1_ ? lr * correction2 / correction1 : lr / correction1);
     at::_foreach_sub_(lists.weights, change);
+  }
+
+  /// 1 - beta^step without cancellation; at least one step, for a first update that is skipped.
+  at::Tensor correction(double beta) const {
+    return step_.clamp_min(1).mul(std::log(beta)).expm1().neg();
   }
 
   /// values += share * (targets - values)
@@ -128,9 +141,9 @@ class AdamW final : public Optimizer {
   }
 
   OptimizerOptions options_;
-  bool fused_ = false;
+  bool tf1_, fused_ = false;
   Moments means_, squares_;
-  at::Tensor step_, lr_;  // f32 device scalars
+  at::Tensor step_, lr_, late_;  // f32 device scalars
 };
 
 }  // namespace

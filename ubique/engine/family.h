@@ -35,6 +35,7 @@ struct Request {
   std::vector<std::string> inputs;  ///< positional arguments
   std::filesystem::path output;     ///< -o; empty = the command's default
   std::string model;                ///< --model
+  std::string device;               ///< of `train`: the backend's name ("cuda"), already selected
   bool fallback = false;            ///< --fallback
   ProgressStyle progress = ProgressStyle::Lines;
   std::function<bool()> stop_requested;  ///< Ctrl-C or SIGTERM came
@@ -60,6 +61,12 @@ struct Command {
   std::function<Outcome(const Request&)> run = {};
 };
 
+/// One of several trainings that one command does, each from the best weights of the one before.
+struct TrainStage {
+  std::string name;                                           ///< its folder below the output
+  std::vector<std::pair<std::string, std::string>> settings;  ///< its own values of keys
+};
+
 class Family {
  public:
   virtual ~Family() = default;
@@ -69,6 +76,8 @@ class Family {
   /// Options of `train` beside those that every family has; keys of the model and its data.
   virtual std::vector<Option> train_options() const = 0;
   virtual std::vector<std::pair<std::string, std::string>> train_examples() const { return {}; }
+  /// Stages that a person's configuration asks for; none: one training.
+  virtual std::vector<TrainStage> train_stages(const Config& /*config*/) const { return {}; }
   virtual Recipe default_recipe() const = 0;
   /// A fresh model from a person's configuration; Usage error for values that cannot be.
   virtual std::unique_ptr<Model> configure(const Config& config) const = 0;

@@ -27,9 +27,11 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Named
   check(!parameters.empty(), ErrorKind::Usage,
         "[engine.optimizer] the network has no parameter to train; expected at least one that "
         "needs a gradient.");
-  if (options.name == "adamw") return make_adamw(options, std::move(parameters), fused);
+  if (options.name == "adamw" || options.name == "adam_tf1") {
+    return make_adamw(options, std::move(parameters), fused);
+  }
   if (options.name == "sgd") return make_sgd(options, std::move(parameters));
-  const std::vector<std::string> names = {"adamw", "sgd"};
+  const std::vector<std::string> names = {"adamw", "adam_tf1", "sgd"};
   fail(ErrorKind::Usage, "[engine.optimizer] unknown optimizer; got '{}', expected one of {}.{}",
        options.name, join(names, ", "), hint(options.name, names));
 }

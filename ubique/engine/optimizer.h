@@ -45,11 +45,12 @@ class Optimizer {
   NamedTensors parameters_;
 };
 
-/// adamw or sgd. `fused`: one kernel for all where the device has it. Usage error with a "did you
-/// mean" for another name.
+/// adamw, adam_tf1 or sgd. `fused`: one kernel for all where the device has it. Usage error with a
+/// "did you mean" for another name.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, NamedTensors parameters,
                                           bool fused);
 
+/// adamw and adam_tf1, by the options' name.
 std::unique_ptr<Optimizer> make_adamw(const OptimizerOptions& options, NamedTensors parameters,
                                       bool fused);
 std::unique_ptr<Optimizer> make_sgd(const OptimizerOptions& options, NamedTensors parameters);

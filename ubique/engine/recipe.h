@@ -11,7 +11,7 @@
 namespace ubique::engine {
 
 struct OptimizerOptions {
-  std::string name = "adamw";  ///< adamw, sgd, or a name that the family brings
+  std::string name = "adamw";  ///< adamw, adam_tf1, sgd, or a name that the family brings
   double lr = 1e-3;
   double weight_decay = 0;  ///< decoupled for adamw, added to the gradient for sgd
   double beta1 = 0.9, beta2 = 0.999;

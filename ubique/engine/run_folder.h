@@ -27,15 +27,6 @@ struct StepRecord {
   bool skipped = false;  ///< non-finite gradients: the weights did not change
 };
 
-/// What an epoch came to; `step` is the last one of it.
-struct EpochRecord {
-  std::int64_t epoch = 0, step = 0;
-  double train_loss = 0;
-  Scores scores;
-  double seconds = 0;
-  bool best = false;
-};
-
 /// What report.html shows beside the records.
 struct ReportContent {
   std::string title;

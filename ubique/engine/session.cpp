@@ -61,12 +61,17 @@ probe::Report verdicts(const device::Selection& selection, const plan::Needs& ne
 
 }  // namespace
 
-Session open_session(const plan::Needs& needs, plan::Wishes wishes, bool fallback) {
+device::Selection open_device(plan::Wishes& wishes, bool fallback) {
   if (wishes.deterministic) device::announce_determinism();
   device::announce_memory_cap(wishes.memory);
+  auto selection = device::select(device::parse_request(wishes.device), fallback);
+  if (fallback) wishes.device = selection.facts.backend;
+  return selection;
+}
+
+Session open_session(const plan::Needs& needs, plan::Wishes wishes, bool fallback) {
   Session session;
-  session.device = device::select(device::parse_request(wishes.device), fallback);
-  if (fallback) wishes.device = session.device.facts.backend;
+  session.device = open_device(wishes, fallback);
   const auto report = verdicts(session.device, needs);
   session.plan = plan::make_plan(session.device.facts, report, needs, wishes);
   return session;

@@ -13,6 +13,10 @@ struct Session {
   plan::Plan plan;
 };
 
+/// The device alone, for who must know it before there is a model; the wishes then name it where a
+/// fallback took place. open_session may follow.
+device::Selection open_device(plan::Wishes& wishes, bool fallback);
+
 /// Selects the device, takes its cached verdicts (or probes what this model needs: the first use of
 /// a device is the moment to find out), and plans. Errors as select and make_plan have them.
 Session open_session(const plan::Needs& needs, plan::Wishes wishes, bool fallback);

@@ -2,6 +2,7 @@
 // One training job as a family sets it up: a model, what it learns from, how, and how well it does.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,15 @@ struct ReportPicture {
   std::string png;
 };
 
+/// What an epoch came to; `step` is the last one of it.
+struct EpochRecord {
+  std::int64_t epoch = 0, step = 0;
+  double train_loss = 0;
+  Scores scores;
+  double seconds = 0;
+  bool best = false;
+};
+
 class Task {
  public:
   virtual ~Task() = default;
@@ -31,6 +41,10 @@ class Task {
   virtual Scores validate() = 0;
   /// A few pictures of what the model does now, for the report; called as validate() is.
   virtual std::vector<ReportPicture> pictures() { return {}; }
+  /// An epoch is over and its checkpoints are on disk; called as validate() is. The place for files
+  /// of the family's own kind beside ours; `folder` is the run's.
+  virtual void epoch_closed(const EpochRecord& /*record*/,
+                            const std::filesystem::path& /*folder*/) {}
   /// An optimizer of the family's own, for parameters that need a gradient; null: the engine's, by
   /// the options' name. Called once the network is on its device.
   virtual std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& /*options*/);

@@ -111,6 +111,7 @@ void TrainingRun::close_epoch() {
   epoch_mean_.emplace(device_);
   if (record.best) save("best");
   save("last");
+  learner_->at_rest([&] { task_.epoch_closed(record, options_.folder); });
   if (plan_.clear_cache.value) device::empty_cache(device_);
   constexpr auto kBetweenReports = std::chrono::minutes(1);
   if (options_.report && Clock::now() - report_time_ > kBetweenReports) write_report("running");

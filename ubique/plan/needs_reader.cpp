@@ -16,8 +16,8 @@ struct OptimizerRow {
 
 // f32 values kept per trainable parameter.
 constexpr OptimizerRow kOptimizers[] = {
-    {"adamw", 2}, {"adam", 2}, {"adam_atan2", 2},   {"rmsprop", 1},
-    {"lion", 1},  {"sgd", 0},  {"sgd_momentum", 1},
+    {"adamw", 2},   {"adam", 2}, {"adam_tf1", 2}, {"adam_atan2", 2},
+    {"rmsprop", 1}, {"lion", 1}, {"sgd", 0},      {"sgd_momentum", 1},
 };
 
 // Ops beside convolutions and attention whose verdicts change a plan.

@@ -2,6 +2,8 @@
 #include "ubique/data/images/blur.h"
 
 #include <algorithm>
+#include <complex>
+#include <numbers>
 #include <numeric>
 
 #include "goldens.h"
@@ -11,6 +13,31 @@ using namespace ubique;
 using data::Fixation;
 
 namespace {
+
+/// By the definition: zeros up to side x side, every frequency's amplitude by the sum over pixels.
+std::vector<double> fourier_low_pass(const std::vector<float>& map, data::FrameSize size, int side,
+                                     double cycles) {
+  using Complex = std::complex<double>;
+  const auto wave = [&](int u, int v, int x, int y) {
+    return std::polar(1.0, 2 * std::numbers::pi * (u * x + v * y) / side);
+  };
+  std::vector<double> result(map.size());
+  for (int u = -side / 2; u < side / 2; ++u) {
+    for (int v = -side / 2; v < side / 2; ++v) {
+      Complex amplitude = 0;
+      for (int i = 0; i < size.height * size.width; ++i) {
+        amplitude +=
+            double(map[std::size_t(i)]) * std::conj(wave(u, v, i % size.width, i / size.width));
+      }
+      const double sigma = cycles / std::sqrt(std::log(2.0));
+      amplitude *= std::exp(-(u * u + v * v) / (sigma * sigma)) / (side * side);
+      for (int i = 0; i < size.height * size.width; ++i) {
+        result[std::size_t(i)] += (amplitude * wave(u, v, i % size.width, i / size.width)).real();
+      }
+    }
+  }
+  return result;
+}
 
 /// The definition: every pixel, every neighbour.
 std::vector<double> slow_blur(const std::vector<double>& map, int height, int width, double sigma) {
@@ -104,6 +131,52 @@ TEST_CASE("blur: a sigma that is none is refused") {
   }
 }
 
+TEST_CASE("blur: MIT's Fourier blur equals the transform, the filter and the transform back") {
+  const data::FrameSize size{5, 7};  // in a square of 8
+  std::vector<float> map(35);
+  map[0] = 1;
+  map[2 * 7 + 6] = 1;
+  map[4 * 7 + 3] = 2;
+  const auto want = fourier_low_pass(map, size, 8, 1.5);
+  auto got = map;
+  data::fourier_blur(got, size, 1.5, 2);
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    CAPTURE(i);
+    CHECK(got[i] == doctest::Approx(want[i]).epsilon(1e-6));
+  }
+  std::vector<float> corner(35);
+  corner[0] = 1;
+  data::fourier_blur(corner, size, 1.5);
+  CHECK(corner[6] == doctest::Approx(corner[2]));  // the square of 8 wraps around
+}
+
+TEST_CASE("blur: at 8 cycles half of the amplitude of 8 cycles is left") {
+  constexpr int kSide = 128;
+  std::vector<float> map(kSide * kSide);
+  for (int i = 0; i < kSide * kSide; ++i) {
+    map[std::size_t(i)] =
+        static_cast<float>(std::cos(2 * std::numbers::pi * 8 * (i % kSide) / kSide));
+  }
+  data::fourier_blur(map, {kSide, kSide}, data::kMitCycles);
+  CHECK(map[0] == doctest::Approx(0.5).epsilon(1e-4));
+  std::vector<float> wrong(3);
+  CHECK(test::error_of([&] { data::fourier_blur(wrong, {2, 2}, 8); }).starts_with("internal: "));
+  CHECK(test::error_of([&] {
+          data::fourier_blur(map, {kSide, kSide}, 0);
+        }).starts_with("internal: "));
+}
+
+TEST_CASE("fixations: a map by Fourier blur is about that of a sigma of n / 42.7") {
+  const std::vector<Fixation> places = {{60, 64}, {64, 70}};
+  const auto one = data::fixation_map(places, {128, 128}, {.cycles = data::kMitCycles}, "x");
+  const auto other = data::fixation_map(places, {128, 128}, {.sigma = 128 / 42.7}, "x");
+  double most = 0;
+  for (std::size_t i = 0; i < one.values.size(); ++i) {
+    most = std::max(most, double(std::abs(one.values[i] - other.values[i])));
+  }
+  CHECK(most < 1);
+}
+
 TEST_CASE("fixations: cut to pixels, counted once, left out beyond the edge") {
   const std::vector<Fixation> places = {{1.9, 0.2}, {1, 0}, {-0.5, 0}, {3, 0}, {0, 1.99}, {0, 2}};
   const auto map = data::fixation_pixels(places, {2, 3});
@@ -112,23 +185,23 @@ TEST_CASE("fixations: cut to pixels, counted once, left out beyond the edge") {
 
 TEST_CASE("fixations: maps reach from 0 to 255") {
   const std::vector<Fixation> places = {{3, 4}};
-  const auto map = data::fixation_map(places, {20, 30}, 2, "x");
+  const auto map = data::fixation_map(places, {20, 30}, {2}, "x");
   const auto [least, most] = std::ranges::minmax(map.values);
   CHECK(least == 0);
   CHECK(most == doctest::Approx(255));
   CHECK(map.values[4 * 30 + 3] == most);
-  CHECK(data::fixation_map(std::vector<Fixation>{{0, 0}}, {1, 1}, 2, "x").values[0] ==
+  CHECK(data::fixation_map(std::vector<Fixation>{{0, 0}}, {1, 1}, {2}, "x").values[0] ==
         doctest::Approx(255));
 }
 
 TEST_CASE("fixations: none at all, or none inside, is an error that names the picture") {
   const std::vector<Fixation> none, outside = {{-1, 5}, {500, 500}};
   CHECK(test::contains(test::error_of([&] {
-                         data::fixation_map(none, {5, 5}, 2, "a.png");
+                         data::fixation_map(none, {5, 5}, {2}, "a.png");
                        }),
                        "input: [data.fixations] a.png has no fixation inside"));
   CHECK(test::contains(test::error_of([&] {
-                         data::fixation_map(outside, {5, 5}, 2, "a.png");
+                         data::fixation_map(outside, {5, 5}, {2}, "a.png");
                        }),
                        "got 2 of them"));
 }

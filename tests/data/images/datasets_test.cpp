@@ -169,16 +169,16 @@ TEST_CASE("datasets: maps are made of fixations where there are none") {
   make_folder(folder / "fixations");
   data::write_fixations(folder / "fixations/a.csv", {{3, 4}});
   data::SaliencyFolders folders{folder / "stimuli", {}, folder / "fixations"};
-  folders.sigma = 2;
+  folders.blur.sigma = 2;
   const auto data = data::open_saliency_folders(folders);
   const auto& sample = data.train.at(0);
   CHECK(data::read_stimulus(sample).channels == 3);
-  const auto target = data::read_target(sample, data.sigma);
+  const auto target = data::read_target(sample, data.blur);
   CHECK(target.height == 10);
   CHECK(target.width == 20);
   CHECK(std::ranges::max_element(target.values) - target.values.begin() == 4 * 20 + 3);
   data::write_fixations(folder / "fixations/a.csv", {});
-  CHECK(test::contains(test::error_of([&] { data::read_target(sample, 2); }),
+  CHECK(test::contains(test::error_of([&] { data::read_target(sample, {2}); }),
                        "a.png has no fixation inside"));
 }
 

@@ -53,6 +53,35 @@ TEST_CASE("fixations: a table that is none is refused with its row") {
   CHECK(test::contains(error_of_file(folder, "a.txt", ""), "of no kind that holds fixations"));
 }
 
+TEST_CASE("fixations: a table may say who looked, by number or by name") {
+  const test::ScratchFolder folder;
+  write_file(folder / "a.csv", "x,y,subject\n1,2,anna\n3,4,ben\n5,6,anna\n");
+  const auto looks = data::read_looks(folder / "a.csv");
+  CHECK(looks.fixations == Fixations{{1, 2}, {3, 4}, {5, 6}});
+  CHECK(looks.observers == std::vector{0, 1, 0});
+  write_file(folder / "b.csv", "Observer,x,y\n7,1,2\n7,3,4\n");
+  CHECK(data::read_looks(folder / "b.csv").observers == std::vector{0, 0});
+  write_file(folder / "c.csv", "x,y\n1,2\n");
+  CHECK(data::read_looks(folder / "c.csv").observers.empty());
+  CHECK(test::contains(error_of_file(folder, "d.csv", "x,y,observer\n1,2,\n"),
+                       "does not say who looked in row 2"));
+}
+
+TEST_CASE("fixations: SALICON's observers and CAT2000's pixels are read") {
+  const test::ScratchFolder folder;
+  write_file(folder / "a.mat", test::salicon_file({{{1, 1}, {640, 480}}, {}, {{3, 2}}}));
+  const auto looks = data::read_looks(folder / "a.mat");
+  CHECK(looks.fixations == Fixations{{0, 0}, {639, 479}, {2, 1}});
+  CHECK(looks.observers == std::vector{0, 0, 2});
+  // Two rows, three columns; MATLAB counts down the columns.
+  write_file(folder / "b.mat",
+             test::mat_file(test::mat_numbers({2, 3}, "fixLocs", {0, 1, 0, 0, 1, 0})));
+  CHECK(data::read_fixations(folder / "b.mat") == Fixations{{2, 0}, {0, 1}});
+  CHECK(test::contains(
+      error_of_file(folder, "c.mat", test::mat_file(test::mat_numbers({1, 1}, "gaze", {1}))),
+      "variable gaze is no list of observers"));
+}
+
 TEST_CASE("fixations: arrays of NumPy are read") {
   const test::ScratchFolder folder;
   const Fixations want = {{1, 2}, {3, 4}};

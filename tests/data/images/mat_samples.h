@@ -80,4 +80,38 @@ inline std::string osie_file(const std::vector<OsiePicture>& pictures) {
   return mat_file(mat_array(kMatCell, {count, 1}, "fixations", entries));
 }
 
+/// Observers of one picture with their fixations, x and y from 1: an array of structs.
+inline std::string salicon_file(
+    const std::vector<std::vector<std::pair<double, double>>>& observers) {
+  std::string length, names = "timestamp", values;
+  io::append_little(length, 16, 4);
+  names.resize(16);
+  names += "fixations";
+  names.resize(32);
+  for (const auto& fixations : observers) {
+    const auto count = static_cast<std::int32_t>(fixations.size());
+    std::vector<double> columns;
+    for (const auto& place : fixations) columns.push_back(place.first);
+    for (const auto& place : fixations) columns.push_back(place.second);
+    values += mat_numbers({1, 1}, "", {0}) + mat_numbers({count, 2}, "", columns);
+  }
+  const auto count = static_cast<std::int32_t>(observers.size());
+  return mat_file(mat_array(kMatStruct, {1, count}, "gaze",
+                            mat_element(5, length) + mat_element(1, names) + values));
+}
+
+/// DUT-OMRON's table: the picture's size first by the third column, then points.
+inline std::string omron_file(double width, double height,
+                              const std::vector<std::pair<double, double>>& points) {
+  std::vector<double> x = {width}, y = {height}, order = {0};
+  for (const auto& point : points) {
+    x.push_back(point.first);
+    y.push_back(point.second);
+    order.push_back(static_cast<double>(order.size()));
+  }
+  x.insert(x.end(), y.begin(), y.end());
+  x.insert(x.end(), order.begin(), order.end());
+  return mat_file(mat_numbers({static_cast<std::int32_t>(order.size()), 3}, "s", x));
+}
+
 }  // namespace ubique::test

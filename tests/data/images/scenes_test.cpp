@@ -124,7 +124,7 @@ TEST_CASE("scenes: written as a data set that opens") {
   const auto scene = data::make_scene(options, 4);
   CHECK(data::read_stimulus(data.valid[0]).pixels == scene.picture.pixels);
   CHECK(data::fixations_of(data.valid[0]) == scene.fixations);
-  const auto target = data::read_target(data.valid[0], 0);
+  const auto target = data::read_target(data.valid[0], {});
   CHECK(test::largest_difference(target.values, scene.target.values) <= 0.5);
 }
 

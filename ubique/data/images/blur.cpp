@@ -4,7 +4,9 @@
 #include "ubique/data/images/blur.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <numbers>
 
 #include "ubique/base/error.h"
 #include "ubique/base/parallel.h"
@@ -14,6 +16,7 @@ namespace {
 
 constexpr double kBlurReach = 4;  // standard deviations
 constexpr std::int64_t kBlurRowsAtOnce = 8;
+constexpr double kNoGain = 45;  // exp(-45) is nothing beside 1 in double
 
 /// Weights of the distances 0, 1, ...; together, with both sides, 1.
 std::vector<double> half_kernel(double sigma) {
@@ -73,6 +76,22 @@ void pad_reflected(const T* row, int width, int radius, T* padded) {
   std::copy_n(row, width, padded + radius);
 }
 
+/// The filter along one axis as weights of the distances 0 to n - 1, around the circle.
+std::vector<double> circular_kernel(int n, double cycles) {
+  const double falloff = std::numbers::ln2 / (cycles * cycles);
+  const double reach = std::sqrt(kNoGain / falloff);
+  const int last = static_cast<int>(std::min(reach, n / 2.0));
+  std::vector<double> weights(static_cast<std::size_t>(n));
+  for (int j = 0; j < n; ++j) {
+    double sum = 0;
+    for (int u = -last; u <= std::min(last, n / 2 - 1); ++u) {
+      sum += std::exp(-falloff * u * u) * std::cos(2 * std::numbers::pi * u * j / n);
+    }
+    weights[static_cast<std::size_t>(j)] = sum / n;
+  }
+  return weights;
+}
+
 }  // namespace
 
 template <typename T>
@@ -105,6 +124,49 @@ void gaussian_blur(std::span<T> map, FrameSize size, double sigma, int threads) 
 template void gaussian_blur(std::span<float>, FrameSize, double, int);
 template void gaussian_blur(std::span<double>, FrameSize, double, int);
 
+void fourier_blur(std::span<float> map, FrameSize size, double cycles, int threads) {
+  const auto width = static_cast<std::size_t>(size.width);
+  const auto height = static_cast<std::size_t>(size.height);
+  check(cycles > 0 && std::isfinite(cycles) && size.height > 0 && size.width > 0 &&
+            map.size() == height * width,
+        ErrorKind::Internal,
+        "[data.blur] cannot blur {} values of {} x {} at {} cycles; expected a whole map and "
+        "cycles above 0.",
+        map.size(), size.height, size.width, cycles);
+  const auto n = std::bit_ceil(std::max({width, height, std::size_t{2}}));
+  const auto kernel = circular_kernel(static_cast<int>(n), cycles);
+  std::vector<double> across(map.size());  // along the rows; most hold nothing
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    if (map[i] == 0) continue;
+    const auto from = i % width;
+    for (std::size_t x = 0; x < width; ++x) {
+      across[i - from + x] += static_cast<double>(map[i]) * kernel[(x + n - from) % n];
+    }
+  }
+  std::vector<std::size_t> filled;
+  for (std::size_t y = 0; y < height; ++y) {
+    const auto row = std::span(map).subspan(y * width, width);
+    if (std::ranges::any_of(row, [](float value) { return value != 0; })) filled.push_back(y);
+  }
+  parallel_for(
+      size.height, threads,
+      [&](std::int64_t begin, std::int64_t end) {
+        std::vector<double> sums(width);
+        for (auto y = static_cast<std::size_t>(begin); y < static_cast<std::size_t>(end); ++y) {
+          std::ranges::fill(sums, 0.0);
+          for (const auto from : filled) {
+            const double weight = kernel[(y + n - from) % n];
+            const double* row = across.data() + from * width;
+            for (std::size_t x = 0; x < width; ++x) sums[x] += weight * row[x];
+          }
+          for (std::size_t x = 0; x < width; ++x) {
+            map[y * width + x] = static_cast<float>(sums[x]);
+          }
+        }
+      },
+      kBlurRowsAtOnce);
+}
+
 Image fixation_pixels(std::span<const Fixation> fixations, FrameSize size) {
   Image map{size.height, size.width, 1, {}};
   map.values.resize(map.size());
@@ -115,14 +177,18 @@ Image fixation_pixels(std::span<const Fixation> fixations, FrameSize size) {
   return map;
 }
 
-Image fixation_map(std::span<const Fixation> fixations, FrameSize size, double sigma,
+Image fixation_map(std::span<const Fixation> fixations, FrameSize size, const FixationBlur& blur,
                    const std::string& name, int threads) {
   auto map = fixation_pixels(fixations, size);
   check(std::ranges::find(map.values, 1.0F) != map.values.end(), ErrorKind::Input,
         "[data.fixations] {} has no fixation inside the picture; got {} of them, and a picture of "
         "{} x {} pixels.",
         name, fixations.size(), size.width, size.height);
-  gaussian_blur(std::span(map.values), size, sigma, threads);
+  if (blur.cycles > 0) {
+    fourier_blur(map.values, size, blur.cycles, threads);
+  } else {
+    gaussian_blur(std::span(map.values), size, blur.sigma, threads);
+  }
   const auto [least, most] = std::ranges::minmax(map.values);
   const float scale = most > least ? 255 / (most - least) : 255 / most;
   const float low = most > least ? least : 0;

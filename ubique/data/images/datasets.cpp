@@ -6,8 +6,6 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/text.h"
-#include "ubique/data/images/blur.h"
-#include "ubique/data/images/fixations.h"
 #include "ubique/data/images/pairing.h"
 #include "ubique/data/images/splits.h"
 #include "ubique/io/image.h"
@@ -159,10 +157,10 @@ const SaliencySet& saliency_set(std::string_view name) {
 SaliencyData open_saliency_set(const fs::path& root, const SaliencySet& set, int threads) {
   const auto folder = root / set.name;
   const SaliencyFolders folders{folder / "stimuli",
-                                first_folder(folder, {"saliency", "maps"}),
+                                first_folder(folder, {"saliency", "maps", "fixation"}),
                                 first_folder(folder, {"fixations"}),
                                 set.frame,
-                                set.sigma,
+                                {.sigma = set.sigma},
                                 0};
   std::error_code error;
   const bool there = fs::exists(folders.stimuli, error) &&
@@ -172,7 +170,7 @@ SaliencyData open_saliency_set(const fs::path& root, const SaliencySet& set, int
         "fetched by hand: {}.",
         set.name, folder.string(), set.sigma > 0 ? "fixations (or saliency)" : "saliency",
         set.about);
-  SaliencyData data{std::string(set.name), set.frame, set.sigma, {}, {}};
+  SaliencyData data{std::string(set.name), set.frame, {.sigma = set.sigma}, {}, {}};
   split_by_rule(set, paired(folders, threads), folder, data);
   return data;
 }
@@ -184,7 +182,7 @@ SaliencyData open_saliency_folders(const SaliencyFolders& folders, int threads) 
         "[data.images] the share to validate with is {}; expected 0 up to less than 1.",
         folders.valid_share);
   auto samples = paired(folders, threads);
-  SaliencyData data{"folders", folders.frame, folders.sigma, {}, {}};
+  SaliencyData data{"folders", folders.frame, folders.blur, {}, {}};
   if (has_given_split(samples)) {
     split_as_given(std::move(samples), data);
   } else {
@@ -201,22 +199,26 @@ io::Picture read_stimulus(const SaliencySample& sample) {
   return io::as_rgb(io::read_image(sample.stimulus, io::Turn::AsStored));
 }
 
-Image read_target(const SaliencySample& sample, double sigma, int threads) {
+Image read_target(const SaliencySample& sample, const FixationBlur& blur, int threads) {
   if (!sample.map.empty()) {
     return to_image(io::as_grey(io::read_image(sample.map, io::Turn::AsStored)));
   }
   const auto size = io::image_size(sample.stimulus, io::Turn::AsStored);
-  return fixation_map(fixations_of(sample), {size.height, size.width}, sigma,
+  return fixation_map(fixations_of(sample), {size.height, size.width}, blur,
                       sample.stimulus.string(), threads);
 }
 
-std::vector<Fixation> fixations_of(const SaliencySample& sample) {
+FixationList looks_of(const SaliencySample& sample) {
   if (sample.known) return *sample.known;
   check(!sample.fixations.empty(), ErrorKind::Input,
         "[data.images] there are no fixations for {}; expected them in --fixations, or in the "
         "folder fixations beside the stimuli.",
         sample.stimulus.string());
-  return read_fixations(sample.fixations);
+  return read_looks(sample.fixations);
+}
+
+std::vector<Fixation> fixations_of(const SaliencySample& sample) {
+  return looks_of(sample).fixations;
 }
 
 }  // namespace ubique::data

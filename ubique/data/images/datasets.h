@@ -12,7 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ubique/data/images/image.h"
+#include "ubique/data/images/blur.h"
+#include "ubique/data/images/fixations.h"
 
 namespace ubique::data {
 
@@ -42,13 +43,15 @@ struct SaliencySample {
   std::string id;  ///< path below the stimuli, without ending: "train/0001"
   std::filesystem::path stimulus, map, fixations;
   /// Where one file holds the fixations of many pictures.
-  std::shared_ptr<const std::vector<Fixation>> known;
+  std::shared_ptr<const FixationList> known;
+
+  bool has_fixations() const { return known != nullptr || !fixations.empty(); }
 };
 
 struct SaliencyData {
   std::string name;
   FrameSize frame;
-  double sigma = 0;
+  FixationBlur blur = {};  ///< of the maps that have to be made
   std::vector<SaliencySample> train, valid;
 };
 
@@ -57,12 +60,13 @@ struct SaliencyData {
 struct SaliencyFolders {
   std::filesystem::path stimuli, maps, fixations;
   FrameSize frame{240, 320};
-  double sigma = 16;         ///< where maps have to be made
+  FixationBlur blur = {};    ///< where maps have to be made
   double valid_share = 0.2;  ///< unless there are folders train and val
 };
 
-/// ROOT/NAME with stimuli/, saliency/ (or maps/) and fixations/. Input error, which says what is
-/// expected where, if something is missing, does not belong together or has another number.
+/// ROOT/NAME with stimuli/, saliency/ (or maps/, or fixation/) and fixations/. Input error, which
+/// says what is expected where, if something is missing, does not belong together or has another
+/// number.
 SaliencyData open_saliency_set(const std::filesystem::path& root, const SaliencySet& set,
                                int threads = 1);
 SaliencyData open_saliency_folders(const SaliencyFolders& folders, int threads = 1);
@@ -74,8 +78,9 @@ std::vector<std::filesystem::path> images_in(const std::filesystem::path& path);
 /// The stimulus as the network's programs read it: RGB, as stored.
 io::Picture read_stimulus(const SaliencySample& sample);
 /// The map, or one made of the fixations: 0..255, in the picture's size.
-Image read_target(const SaliencySample& sample, double sigma, int threads = 1);
-/// Input error if the data set has none.
+Image read_target(const SaliencySample& sample, const FixationBlur& blur, int threads = 1);
+/// Fixations, and who made them where that is known. Input error if the data set has none.
+FixationList looks_of(const SaliencySample& sample);
 std::vector<Fixation> fixations_of(const SaliencySample& sample);
 
 }  // namespace ubique::data

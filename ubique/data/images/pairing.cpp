@@ -17,8 +17,8 @@ namespace fs = std::filesystem;
 using FilesById = std::map<std::string, fs::path>;
 
 /// What data sets add to a stimulus' name.
-constexpr std::array<const char*, 8> kMapEndings = {"",      "_fixMap",  "_map",       "_saliency",
-                                                    "_all5", "_density", "_fixations", "_fix"};
+constexpr std::array<const char*, 9> kMapEndings = {
+    "", "_fixMap", "_fixPts", "_map", "_saliency", "_all5", "_density", "_fixations", "_fix"};
 
 std::vector<fs::path> files_in(const fs::path& path, bool (*wanted)(const fs::path&),
                                std::string_view what) {
@@ -123,7 +123,7 @@ void give_lists(std::vector<SaliencySample>& samples, const fs::path& path) {
             sample.stimulus.string(), by_name.begin()->first);
       place = found->second;
     }
-    sample.known = std::make_shared<const std::vector<Fixation>>(lists[place].fixations);
+    sample.known = std::make_shared<const FixationList>(std::move(lists[place]));
     sample.fixations = path;
   }
 }

@@ -215,7 +215,8 @@ Scene make_scene(const SceneOptions& options, std::int64_t index) {
   const auto density = density_of(scene.shapes, options.size);
   scene.density = {height, width, 1, {density.begin(), density.end()}};
   scene.fixations = look_around(random, density, options.size);
-  scene.target = fixation_map(scene.fixations, options.size, scene_sigma(options.size), "a scene");
+  scene.target =
+      fixation_map(scene.fixations, options.size, {scene_sigma(options.size)}, "a scene");
   return scene;
 }
 

@@ -11,6 +11,7 @@
 #include "ubique/base/progress.h"
 #include "ubique/io/image.h"
 #include "ubique/models/msinet/commands.h"
+#include "ubique/models/msinet/metric_colour.h"
 #include "ubique/models/msinet/metric_report.h"
 #include "ubique/models/msinet/predictor.h"
 
@@ -24,7 +25,9 @@ constexpr std::size_t kBatch = 8;
 ScoredImage scored_image(const SaliencySample& sample) {
   const auto size = io::image_size(sample.stimulus, io::Turn::AsStored);
   ScoredImage image{sample.id, size.width, size.height, {}, {}};
-  for (const auto& point : data::fixations_of(sample)) image.points.push_back({point.x, point.y});
+  auto looks = data::looks_of(sample);
+  image.points = std::move(looks.fixations);
+  image.observers = std::move(looks.observers);
   return image;
 }
 
@@ -62,7 +65,15 @@ struct Evaluation {
   std::vector<ScoredImage> images;
   std::vector<at::Tensor> maps;
   CentreBias bias;
-  double sigma;
+  data::FixationBlur blur;
+
+  /// Does every picture say who looked, and are they two or more?
+  bool has_observers() const {
+    return std::ranges::all_of(images, [](const ScoredImage& image) {
+      return std::ranges::any_of(image.observers,
+                                 [&](int who) { return who != image.observers.front(); });
+    });
+  }
 };
 
 std::vector<ScoreRow> score_rows(const Evaluation& found, const Predictor& predictor,
@@ -73,10 +84,17 @@ std::vector<ScoreRow> score_rows(const Evaluation& found, const Predictor& predi
     return predictor.restore(found.maps[i], {image.height, image.width}).values;
   };
   const MapOf truth = [&](std::size_t i) {
-    return data::read_target(found.samples[i], found.sigma).values;
+    return data::read_target(found.samples[i], found.blur).values;
   };
-  return {scorer.row("model", map, truth), scorer.centre_bias_row(truth),
-          scorer.other_images_row(truth), scorer.uniform_row(truth)};
+  const MapOf colours = [&](std::size_t i) {
+    const auto picture = data::read_stimulus(found.samples[i]);
+    return colour_distance(picture, options.blur_share * std::max(picture.width, picture.height));
+  };
+  std::vector<ScoreRow> rows = {scorer.row("model", map, truth), scorer.centre_bias_row(truth),
+                                scorer.row("colour distance", colours, truth),
+                                scorer.other_images_row(truth), scorer.uniform_row(truth)};
+  if (found.has_observers()) rows.push_back(scorer.other_observers_row());
+  return rows;
 }
 
 void write_scores(const std::filesystem::path& folder, const std::string& definition,
@@ -94,7 +112,7 @@ std::vector<Definition> read_definitions(const Config& config) {
 }
 
 engine::Outcome evaluate_msinet(const engine::Request& request) {
-  const auto file = open_file(request.model);
+  const auto file = open_file(request);
   const auto definitions = read_definitions(request.config);
   const auto part = request.config.get<std::string>("part", "valid");
   check(part == "valid" || part == "train", ErrorKind::Usage,
@@ -105,7 +123,7 @@ engine::Outcome evaluate_msinet(const engine::Request& request) {
   const auto bias = CentreBias::blurred(scored_images(data.train.empty() ? samples : data.train));
   Predictor predictor(file, session.plan, session.device.torch_device);
   const Evaluation found{samples, scored_images(samples), predict_all(predictor, samples, request),
-                         bias, data.sigma};
+                         bias, data.blur};
   if (!request.output.empty()) make_folder(request.output);
   engine::Outcome outcome;
   outcome.json = json_document("evaluate", 1);
@@ -134,13 +152,16 @@ engine::Command evaluate_command() {
   options.push_back({"--definition", "definition", "NAME", "mit, tuebingen or both (default)"});
   options.push_back({"--part", "part", "NAME", "valid (default) or train"});
   return {.verb = "evaluate",
-          .summary = "AUC, sAUC, NSS, CC, KLD, SIM and IG, beside centre bias and other pictures",
+          .summary = "AUC, sAUC, NSS, CC, KLD, SIM and IG, beside what any network should beat",
           .needs_model = true,
           .options = std::move(options),
           .examples = {{"ubique evaluate msinet --model runs/scenes/checkpoints/best -d scenes",
                         "both definitions"},
                        {"ubique evaluate msinet --model net.h5 -d mit1003 -o scores",
-                        "with scores.json and a CSV of every picture"}},
+                        "with scores.json and a CSV of every picture"},
+                       {"ubique evaluate msinet --model results --dataset mit1003 -d data "
+                        "--definition mit --blur fourier",
+                        "the best weights of a data set, maps blurred as at MIT"}},
           .run = evaluate_msinet};
 }
 

@@ -115,7 +115,7 @@ engine::Outcome outcome_of(const RunResult& result, const RunSettings& settings)
 engine::Outcome run_msinet(const engine::Request& request) {
   const auto settings = read_run_settings(request);
   const auto jobs = list_run_jobs(request.inputs, settings);
-  const auto file = open_file(request.model);
+  const auto file = open_file(request);
   const auto session = open_run_session(file.config, request, kRunBatch);
   const auto pace = pace_of(session.plan);
   log::info("{} on {}, {} pictures, {} videos", file.config.name(), session.device.facts.label(),
@@ -136,6 +136,7 @@ engine::Outcome run_msinet(const engine::Request& request) {
 
 std::vector<engine::Option> run_options() {
   return {
+      {"--dataset", "dataset", "NAME", "which weights of a folder of them"},
       {"--format", "format", "NAME", "of maps: png, png16, npy (f32, 0 to 1) or jpeg"},
       {"--overlay,!--no-overlay", "overlay", "", "pictures with the map (on)"},
       {"--palette", "palette", "NAME", "inferno, viridis, jet or grey"},

@@ -6,6 +6,7 @@
 
 #include "ubique/base/names.h"
 #include "ubique/base/text.h"
+#include "ubique/data/images/datasets.h"
 
 namespace ubique::msinet {
 namespace {
@@ -21,21 +22,6 @@ constexpr std::array<MeansVariant, 3> kVariants = {{
     {"msinet", {103.939, 116.779, 123.68}},
     {"torchvision", {255 * 0.485, 255 * 0.456, 255 * 0.406}},
     {"caffe", {123.68, 116.779, 103.939}},
-}};
-
-struct DatasetSize {
-  std::string_view name;
-  std::array<std::int64_t, 2> size;
-};
-constexpr std::array<DatasetSize, 8> kDatasetSizes = {{
-    {"salicon", {240, 320}},
-    {"mit1003", {360, 360}},
-    {"cat2000", {216, 384}},
-    {"dutomron", {360, 360}},
-    {"pascals", {360, 360}},
-    {"osie", {240, 320}},
-    {"fiwi", {216, 384}},
-    {"fixationadd1000", {360, 360}},
 }};
 
 constexpr const char* kFullName = "msinet";
@@ -148,8 +134,9 @@ MsiNetConfig widened(MsiNetConfig config, double factor) {
 }
 
 std::optional<std::array<std::int64_t, 2>> dataset_size(std::string_view dataset) {
-  for (const auto& known : kDatasetSizes) {
-    if (known.name == dataset) return known.size;
+  for (const auto& known : data::saliency_sets()) {
+    if (known.name == dataset)
+      return std::array<std::int64_t, 2>{known.frame.height, known.frame.width};
   }
   return std::nullopt;
 }

@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
+
 #include "ubique/data/images/frame.h"
+#include "ubique/io/image.h"
 
 namespace ubique::msinet {
 namespace {
@@ -25,7 +28,7 @@ SaliencyDataset::SaliencyDataset(std::vector<data::SaliencySample> samples,
                                  bool flip)
     : samples_(std::move(samples)),
       frame_(from.frame),
-      sigma_(from.sigma),
+      blur_(from.blur),
       pad_(static_cast<float>(how.pad)),
       flip_(flip),
       keep_(16.0 * frame_.height * frame_.width * static_cast<double>(samples_.size()) <
@@ -37,7 +40,7 @@ SaliencyDataset::Shared SaliencyDataset::read(std::size_t index) const {
   const auto& sample = samples_.at(index);
   return std::make_shared<Prepared>(
       Prepared{data::prepare(data::read_stimulus(sample), frame_, pad_),
-               data::prepare(data::read_target(sample, sigma_), frame_, data::kMapPad)});
+               data::prepare(data::read_target(sample, blur_), frame_, data::kMapPad)});
 }
 
 SaliencyDataset::Shared SaliencyDataset::get(std::size_t index) const {
@@ -70,6 +73,21 @@ engine::Batch SaliencyDataset::load(const std::vector<std::int64_t>& indices,
   }
   batch.tensors = {{"image", at::stack(images)}, {"map", at::stack(maps)}};
   return batch;
+}
+
+bool SaliencyDataset::has_fixations() const {
+  return !samples_.empty() && std::ranges::all_of(samples_, &data::SaliencySample::has_fixations);
+}
+
+std::vector<data::Fixation> SaliencyDataset::points(std::int64_t index) const {
+  const auto& from = sample(index);
+  const auto size = io::image_size(from.stimulus, io::Turn::AsStored);
+  auto points = data::fixations_of(from);
+  for (auto& point : points) {  // placed() counts from pixels' middles, points from their edges
+    point = data::placed(point, {size.height, size.width}, frame_);
+    point = {point.x + 0.5, point.y + 0.5};
+  }
+  return points;
 }
 
 std::string SaliencyDataset::fingerprint() const {

@@ -24,6 +24,11 @@ class SaliencyDataset final : public engine::Dataset {
   engine::Batch load(const std::vector<std::int64_t>& indices, const Random& random) const override;
   std::string fingerprint() const override;
 
+  /// Are there fixations of every sample?
+  bool has_fixations() const;
+  /// Fixations of a sample in the network's frame.
+  std::vector<data::Fixation> points(std::int64_t index) const;
+
   const data::SaliencySample& sample(std::int64_t index) const {
     return samples_.at(static_cast<std::size_t>(index));
   }
@@ -38,7 +43,7 @@ class SaliencyDataset final : public engine::Dataset {
 
   std::vector<data::SaliencySample> samples_;
   data::FrameSize frame_;
-  double sigma_;
+  data::FixationBlur blur_;
   float pad_;
   bool flip_, keep_;
   mutable std::mutex mutex_;

@@ -16,16 +16,24 @@ class MsiNetFamily final : public engine::Family {
     return "predicts where people look in a picture: saliency maps, overlays, scores";
   }
   std::vector<engine::Command> commands() const override {
-    return {synth_command(), evaluate_command(), run_command()};
+    return {synth_command(), evaluate_command(), run_command(), demo_command()};
   }
   std::vector<engine::Option> train_options() const override { return msinet_train_options(); }
   std::vector<std::pair<std::string, std::string>> train_examples() const override {
     return {
         {"ubique train msinet -d data --dataset salicon --model vgg16.pth -o runs/salicon",
          "the original's recipe, from VGG16"},
+        {"ubique train msinet -d data --dataset salicon,fixationadd1000 --model vgg16.pth -o "
+         "runs/ads",
+         "SALICON, then fine-tuned on a set of fixations"},
+        {"ubique train msinet -d data --dataset mit1003 --results results -o runs/mit1003",
+         "from the best SALICON weights in results/, which all runs share"},
         {"ubique train msinet -d scenes --preset msinet-small --size 64,80 --batch 16 --lr 2e-3 "
          "--schedule cosine --warmup 0.06 -e 7 --flip -o runs/scenes",
          "a small network on synthetic scenes, from nothing"}};
+  }
+  std::vector<engine::TrainStage> train_stages(const Config& config) const override {
+    return dataset_stages(config);
   }
   engine::Recipe default_recipe() const override { return original_recipe(); }
   std::unique_ptr<engine::Model> configure(const Config& config) const override {

@@ -1,31 +1,83 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the commands share: models from any file, data sets by name or folder, the session of a
 // network that only runs.
+#include <algorithm>
 #include <thread>
 
+#include "ubique/base/names.h"
 #include "ubique/models/msinet/commands.h"
 #include "ubique/models/msinet/network.h"
+#include "ubique/models/msinet/results.h"
 
 namespace ubique::msinet {
 namespace {
 
 namespace fs = std::filesystem;
 
+enum class BlurKind { Gaussian, Fourier };
+constexpr NameTable<BlurKind, 2> kBlurNames{
+    {{BlurKind::Gaussian, "gaussian"}, {BlurKind::Fourier, "fourier"}}};
+
+constexpr double kWidestSigma = 1e4;
+
+/// Maps made of the fixations, whatever maps there are, where a person asks for a blur.
+void adopt_blur(const Config& config, data::SaliencyData& data) {
+  const auto name = config.find<std::string>("blur");
+  const auto sigma = config.find<double>("sigma");
+  check(!sigma || (*sigma > 0 && *sigma <= kWidestSigma), ErrorKind::Usage,
+        "[msinet.data] the blur is out of range; got --sigma {}, expected above 0, up to {} "
+        "pixels.",
+        sigma.value_or(0), kWidestSigma);
+  if (sigma) data.blur.sigma = *sigma;
+  if (!name) return;
+  const auto kind = parse_name(kBlurNames, "msinet.data", "blur", *name);
+  if (kind == BlurKind::Fourier) data.blur.cycles = data::kMitCycles;
+  if (data.blur.sigma == 0) data.blur.sigma = data::FixationBlur().sigma;
+  for (auto* part : {&data.train, &data.valid}) {
+    for (auto& sample : *part) {
+      check(sample.has_fixations(), ErrorKind::Input,
+            "[msinet.data] --blur makes maps of fixations; got none for {}. Leave --blur out to "
+            "use the maps.",
+            sample.stimulus.string());
+      sample.map.clear();
+    }
+  }
+}
+
 /// A folder as `data msinet synth` and most people lay one out, beside the catalogue's names.
 data::SaliencyFolders folders_of(const Config& config, const fs::path& root) {
   data::SaliencyFolders folders;
   folders.stimuli = config.get<std::string>("stimuli", (root / "stimuli").string());
-  const auto either = [&](const char* first, const char* second) {
-    return fs::is_directory(root / first) ? root / first : root / second;
-  };
-  folders.maps = config.get<std::string>("maps", either("maps", "saliency").string());
+  fs::path maps;
+  for (const auto* name : {"fixation", "saliency", "maps"}) {  // of several, the last
+    if (fs::is_directory(root / name)) maps = root / name;
+  }
+  folders.maps = config.get<std::string>("maps", maps.string());
   folders.fixations = config.get<std::string>("fixations", (root / "fixations").string());
   std::error_code ignored;
   if (!fs::exists(folders.maps, ignored)) folders.maps.clear();
   if (!fs::exists(folders.fixations, ignored)) folders.fixations.clear();
-  folders.sigma = config.get("sigma", folders.sigma);
+  folders.blur.sigma = config.get("sigma", folders.blur.sigma);
   folders.valid_share = config.get("valid_share", folders.valid_share);
   return folders;
+}
+
+/// A set of the catalogue in ROOT/NAME; a folder of that name with stimuli in it; or ROOT itself,
+/// for which NAME is only what its files are called.
+data::SaliencyData open_named_set(const Config& config, const fs::path& root,
+                                  const std::string& name, int threads) {
+  std::error_code ignored;
+  const bool plain = config.has("stimuli") || fs::is_directory(root / "stimuli", ignored);
+  const bool below = !name.empty() && fs::is_directory(root / name, ignored);
+  const auto sets = data::saliency_sets();
+  const bool known = std::ranges::find(sets, name, &data::SaliencySet::name) != sets.end();
+  if (known && (below || !plain)) {
+    return data::open_saliency_set(root, data::saliency_set(name), threads);
+  }
+  if (!name.empty() && !below && !plain) data::saliency_set(name);  // refuses it, did you mean
+  auto data = data::open_saliency_folders(folders_of(config, below ? root / name : root), threads);
+  if (known && data::saliency_set(name).sigma > 0) data.blur.sigma = data::saliency_set(name).sigma;
+  return data;
 }
 
 }  // namespace
@@ -41,6 +93,8 @@ std::vector<engine::Option> saliency_data_options() {
       {"--maps", "maps", "PATH", "maps of the same names, instead of DATA/maps"},
       {"--fixations", "fixations", "PATH", "points of the same names, instead of DATA/fixations"},
       {"--sigma", "sigma", "PIXELS", "blur of maps that are made of fixations (16)"},
+      {"--blur", "blur", "NAME",
+       "make maps of the fixations: gaussian (--sigma), fourier (MIT's, 8 cycles)"},
       {"--valid-share", "valid_share", "SHARE", "to validate with, unless train/ and val/ (0.2)"},
   };
 }
@@ -49,14 +103,11 @@ data::SaliencyData open_data(const Config& config, const std::array<std::int64_t
                              int threads) {
   const fs::path root = config.get<std::string>("data", "");
   const auto name = config.get<std::string>("dataset", "");
-  auto folders = folders_of(config, root);
   check(!root.empty() || config.find<std::string>("stimuli"), ErrorKind::Usage,
         "[msinet.data] which pictures? got neither --data nor --stimuli; `ubique data msinet synth "
         "-o scenes` makes some.");
-  std::error_code ignored;
-  const bool known = !name.empty() && fs::is_directory(root / name, ignored);
-  auto data = known ? data::open_saliency_set(root, data::saliency_set(name), threads)
-                    : data::open_saliency_folders(folders, threads);
+  auto data = open_named_set(config, root, name, threads);
+  adopt_blur(config, data);
   data.frame = {static_cast<int>(size[0]), static_cast<int>(size[1])};
   return data;
 }
@@ -69,6 +120,14 @@ MsiNetFile open_file(const fs::path& path) {
         checkpoint.family);
   return {msinet::from_json(checkpoint.config, path.string()), std::move(checkpoint.model),
           "checkpoint", false};
+}
+
+MsiNetFile open_file(const engine::Request& request) {
+  const auto dataset = request.config.get<std::string>("dataset", "");
+  if (!holds_named_weights(request.model)) return open_file(fs::path(request.model));
+  auto wishes = plan::read_wishes(request.config);
+  const auto device = engine::open_device(wishes, request.fallback).facts.backend;
+  return load_any(find_best(request.model, dataset, weight_device_name(device)));
 }
 
 engine::Session open_run_session(const MsiNetConfig& config, const engine::Request& request,

@@ -11,6 +11,7 @@
 #include "ubique/io/torch_file.h"
 #include "ubique/models/msinet/import_graph.h"
 #include "ubique/models/msinet/import_keras.h"
+#include "ubique/models/msinet/results.h"
 
 namespace ubique::msinet {
 namespace {
@@ -117,6 +118,7 @@ fs::path weights_of(const fs::path& path) {
 }  // namespace
 
 bool looks_like_msinet(const fs::path& given) {
+  if (holds_named_weights(given)) return true;
   const auto path = weights_of(given);
   if (!fs::is_regular_file(path)) return false;
   try {
@@ -130,6 +132,7 @@ bool looks_like_msinet(const fs::path& given) {
 }
 
 MsiNetFile load_any(const fs::path& given) {
+  if (holds_named_weights(given)) return load_any(find_best(given, "", ""));
   const auto path = weights_of(given);
   check(fs::is_regular_file(path), ErrorKind::Input,
         "[msinet.import] {} is no file; expected weights of an MSI-Net.", path.string());

@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 
+#include "ubique/device/select.h"
 #include "ubique/engine/state_dict.h"
 #include "ubique/models/msinet/loss.h"
 
@@ -24,6 +25,7 @@ MsiNetModel::MsiNetModel(const MsiNetFile& file, const Random& random) : MsiNetM
 plan::Needs MsiNetModel::needs() const { return needs_of(settings(), settings().size); }
 
 void MsiNetModel::adopt(const plan::Plan& plan) {
+  backend_ = device::parse_request(plan.device.value).backend;
   network_->set_channels_last(plan.memory_format.value == probe::Layout::ChannelsLast);
 }
 

@@ -31,9 +31,11 @@ class MsiNetModel final : public engine::Model {
   /// Config and weights as they are now, on the host.
   MsiNetFile file() const;
   c10::Device device() const;
+  const std::string& backend() const { return backend_; }  ///< the plan's device, once adopted
 
  private:
   std::shared_ptr<MsiNet> network_;
+  std::string backend_;
 };
 
 }  // namespace ubique::msinet

@@ -4,12 +4,17 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "ubique/base/log.h"
+#include "ubique/base/text.h"
 #include "ubique/models/msinet/commands.h"
 #include "ubique/models/msinet/heatmap.h"
 #include "ubique/models/msinet/loss.h"
 #include "ubique/models/msinet/metric_pairs.h"
 #include "ubique/models/msinet/predictor.h"
+#include "ubique/models/msinet/results.h"
+#include "ubique/models/msinet/start.h"
 
 namespace ubique::msinet {
 namespace {
@@ -18,14 +23,33 @@ constexpr std::int64_t kPictures = 2, kValidationBatch = 8;
 
 std::unique_ptr<MsiNetModel> start_model(const engine::Request& request,
                                          const MsiNetConfig& asked) {
-  if (request.model.empty()) return std::make_unique<MsiNetModel>(asked);
-  auto file = open_file(request.model);
-  file.config.size = asked.size;
-  file.config.dataset = asked.dataset;
+  auto file = start_file(request);
+  if (!file) return std::make_unique<MsiNetModel>(asked);
+  file->config.size = asked.size;
+  file->config.dataset = asked.dataset;
+  file->config.device.clear();  // the one that it is trained on from now on
   const auto seed = static_cast<std::uint64_t>(request.config.get<std::int64_t>("seed", 42));
-  auto model = std::make_unique<MsiNetModel>(file, Random(seed));
+  auto model = std::make_unique<MsiNetModel>(*file, Random(seed));
   model->set_initialized();
   return model;
+}
+
+/// Scores that a run may watch, and whether a higher one is better.
+constexpr std::pair<const char*, bool> kWatched[] = {
+    {"loss", false}, {"kld", false}, {"cc", true}, {"sim", true}, {"nss", true}};
+
+void settle_watch(const Config& config, bool has_fixations, engine::Recipe& recipe) {
+  const auto found =
+      std::ranges::find(kWatched, recipe.watch, &std::pair<const char*, bool>::first);
+  std::vector<std::string> names;
+  for (const auto& [name, higher] : kWatched) names.emplace_back(name);
+  check(found != std::end(kWatched), ErrorKind::Usage,
+        "[msinet.train] no score has the name to watch; got watch {}, expected one of {}.{}",
+        recipe.watch, join(names, ", "), hint(recipe.watch, names));
+  check(recipe.watch != "nss" || has_fixations, ErrorKind::Usage,
+        "[msinet.train] NSS looks at fixations; got none of the pictures to validate with. Give "
+        "--fixations, or watch cc.");
+  recipe.watch_higher = config.get("watch_higher", found->second);
 }
 
 MeasuredMap<float> measured(const at::Tensor& map) {  // (H, W), contiguous f32
@@ -57,8 +81,8 @@ io::Picture beside(const io::Picture& left, const io::Picture& right) {
 
 /// Sums of what a batch's maps are worth.
 struct Worth {
-  double loss = 0, kld = 0, cc = 0, sim = 0;
-  std::int64_t maps = 0;
+  double loss = 0, kld = 0, cc = 0, sim = 0, nss = 0;
+  std::int64_t maps = 0, looked_at = 0;
 
   void add(const at::Tensor& map, const at::Tensor& truth) {
     const auto got = measured(map), wanted = measured(truth);
@@ -69,9 +93,21 @@ struct Worth {
     ++maps;
   }
 
+  void add_points(const at::Tensor& map, std::span<const MapPoint> points) {
+    std::int64_t outside = 0;
+    const auto got = measured(map);
+    const auto inside = keep_inside(points, got.width, got.height, outside);
+    if (inside.empty()) return;
+    nss += msinet::nss(got, inside, Definition::Tuebingen);
+    ++looked_at;
+  }
+
   engine::Scores means() const {
     const auto count = static_cast<double>(std::max<std::int64_t>(maps, 1));
-    return {{"loss", loss / count}, {"kld", kld / count}, {"cc", cc / count}, {"sim", sim / count}};
+    engine::Scores scores = {
+        {"loss", loss / count}, {"kld", kld / count}, {"cc", cc / count}, {"sim", sim / count}};
+    if (looked_at > 0) scores.emplace_back("nss", nss / static_cast<double>(looked_at));
+    return scores;
   }
 };
 
@@ -80,7 +116,7 @@ struct Worth {
 engine::Recipe original_recipe() {
   engine::Recipe recipe;
   recipe.epochs = 10;
-  recipe.optimizer.name = "adamw";  // without weight decay: Adam
+  recipe.optimizer.name = "adam_tf1";
   recipe.optimizer.lr = 1e-5;
   recipe.watch = "loss";
   recipe.watch_higher = false;
@@ -96,6 +132,8 @@ std::vector<engine::Option> msinet_train_options() {
       {"--upsample", "upsample", "NAME", "legacy (the original's) or half_pixel"},
       {"--preprocess", "preprocess", "NAME", "msinet, torchvision or caffe: the means"},
       {"--flip,!--no-flip", "flip", "", "half of the pictures mirrored (off, as the original)"},
+      {"--results", "results", "PATH",
+       "weights and history by the original's names, shared by runs (RUN/results)"},
   };
   options.insert(options.end(), own.begin(), own.end());
   return options;
@@ -118,10 +156,46 @@ std::unique_ptr<MsiNetTask> make_task(const engine::Request& request) {
   } else {
     parts.recipe.watch.clear();
   }
+  if (!parts.recipe.watch.empty()) {
+    settle_watch(config, parts.validation->has_fixations(), parts.recipe);
+  }
+  parts.results = config.get<std::string>("results", "");
+  parts.dataset = dataset_label(config);
   parts.story = {{"data", parts.training->fingerprint()}, {"dataset", data.name}};
   log::info("{}: {} pictures to learn from, {} to validate with", network.name(), data.train.size(),
             data.valid.size());
   return std::make_unique<MsiNetTask>(std::move(parts));
+}
+
+std::vector<engine::TrainStage> dataset_stages(const Config& config) {
+  const auto names = config.get("dataset", std::vector<std::string>{});
+  if (names.size() < 2) return {};
+  std::vector<engine::TrainStage> stages;
+  for (const auto& name : names) {
+    const auto is_same = [&](const engine::TrainStage& stage) { return stage.name == name; };
+    check(std::ranges::none_of(stages, is_same), ErrorKind::Usage,
+          "[msinet.train] a data set comes twice in --dataset; got {}, expected each once.", name);
+    check(std::filesystem::path(name).filename() == name, ErrorKind::Usage,
+          "[msinet.train] a data set is a name, its place is --data; got '{}'.", name);
+    stages.push_back({name, {{"dataset", name}}});
+  }
+  return stages;
+}
+
+/// Weights and history as the programs that people know leave them. A run's own folder is their
+/// place unless one is named: there, as with those programs, runs take each other's weights up, and
+/// that should be somebody's wish.
+void MsiNetTask::epoch_closed(const engine::EpochRecord& record,
+                              const std::filesystem::path& folder) {
+  const ResultsFolder results(parts_.results.empty() ? folder / "results" : parts_.results,
+                              parts_.dataset, weight_device_name(parts_.model->backend()));
+  std::optional<double> loss;
+  for (const auto& [name, value] : record.scores) {
+    if (name == "loss") loss = value;
+  }
+  const bool by_loss = parts_.recipe.watch == "loss";
+  const bool best = record.best && (!by_loss || !loss || results.is_lowest(*loss));
+  results.add_epoch(parts_.model->file(), record.train_loss, loss, best);
 }
 
 engine::Scores MsiNetTask::validate() {
@@ -130,6 +204,7 @@ engine::Scores MsiNetTask::validate() {
   pictures_.clear();
   Worth worth;
   const auto count = parts_.validation->size();
+  const bool scored = parts_.validation->has_fixations();
   for (std::int64_t first = 0; first < count; first += kValidationBatch) {
     std::vector<std::int64_t> indices;
     for (auto i = first; i < std::min(count, first + kValidationBatch); ++i) indices.push_back(i);
@@ -139,6 +214,7 @@ engine::Scores MsiNetTask::validate() {
     const auto maps = predictor.maps(images);  // (B, H, W)
     for (std::int64_t i = 0; i < batch.samples; ++i) {
       worth.add(maps[i], truths[i]);
+      if (scored) worth.add_points(maps[i], parts_.validation->points(first + i));
       if (first + i >= kPictures) continue;
       const auto picture = picture_of(images[i]);
       pictures_.push_back({parts_.validation->sample(first + i).id + ": prediction, truth",

@@ -11,7 +11,7 @@
 
 namespace ubique::msinet {
 
-/// The original's: Adam at 1e-5, constant, 10 epochs.
+/// The original's: TensorFlow 1's Adam at 1e-5, constant, 10 epochs.
 engine::Recipe original_recipe();
 
 struct TaskParts {
@@ -19,6 +19,8 @@ struct TaskParts {
   std::unique_ptr<SaliencyDataset> training, validation;  ///< validation may be null
   engine::Recipe recipe;
   Json story;
+  std::filesystem::path results;  ///< empty: in the run's folder
+  std::string dataset;            ///< what files are called
 };
 
 class MsiNetTask final : public engine::Task {
@@ -28,9 +30,11 @@ class MsiNetTask final : public engine::Task {
   engine::Model& model() override { return *parts_.model; }
   const engine::Dataset& training_set() override { return *parts_.training; }
   const engine::Recipe& recipe() const override { return parts_.recipe; }
-  /// loss (the original's), kld, cc and sim of the maps in the network's frame.
+  /// loss (the original's), kld, cc, sim and, of fixations, nss of the maps in the network's frame.
   engine::Scores validate() override;
   std::vector<engine::ReportPicture> pictures() override { return pictures_; }
+  void epoch_closed(const engine::EpochRecord& record,
+                    const std::filesystem::path& folder) override;
   Json story() const override { return parts_.story; }
 
  private:
@@ -42,5 +46,8 @@ class MsiNetTask final : public engine::Task {
 std::unique_ptr<MsiNetTask> make_task(const engine::Request& request);
 
 std::vector<engine::Option> msinet_train_options();
+
+/// --dataset salicon,fixationadd1000: one training after the other.
+std::vector<engine::TrainStage> dataset_stages(const Config& config);
 
 }  // namespace ubique::msinet
