@@ -41,6 +41,7 @@ export default defineConfig(({ mode }) => {
       fileParallelism: false, // browsers and ubique use all processors themselves
       include: ['tests/**/*.test.ts'],
       testTimeout: 180_000, // on a machine that has other work too
+      hookTimeout: 180_000,
     },
   };
 });

@@ -28,6 +28,7 @@ export class LookRunner {
   private readonly hosts = new Map<EngineId, EngineHost>();
   private model: LoadedModel | null = null;
   private ranked: EngineId[] = []; // those that may run, the best first
+  private last: Promise<unknown> = Promise.resolve(); // look
 
   constructor(private readonly makeHost: (id: EngineId) => EngineHost) {}
 
@@ -47,8 +48,30 @@ export class LookRunner {
     return { verdicts, chosen: ready[0], trialSize };
   }
 
-  /** With the best engine; one that fails (memory, lost device) hands over to the next. */
-  async look(pixels: Pixels, size: Size, onFallback: OnFallback): Promise<Look> {
+  /** With the best engine; one that fails (memory, lost device) hands over to the next. One at a
+   * time: what is no longer wanted when its turn comes rejects with Cancelled. */
+  look(
+    pixels: Pixels,
+    size: Size,
+    isWanted: () => boolean,
+    onFallback: OnFallback,
+  ): Promise<Look> {
+    const turn = this.last
+      .catch(() => undefined) // whoever asked before was told
+      .then(() => {
+        if (!isWanted()) throw new Cancelled();
+        return this.lookNow(pixels, size, onFallback);
+      });
+    this.last = turn;
+    return turn;
+  }
+
+  cancel(): void {
+    for (const id of [...this.hosts.keys()]) this.end(id, new Cancelled());
+    this.ranked = [];
+  }
+
+  private async lookNow(pixels: Pixels, size: Size, onFallback: OnFallback): Promise<Look> {
     const reasons: string[] = [];
     for (const id of [...this.ranked]) {
       try {
@@ -64,11 +87,6 @@ export class LookRunner {
     }
     const why = reasons.length > 0 ? reasons.join('; ') : 'no engine is left';
     throw new Error(`The picture could not be looked at: ${why}. Choose the model again.`);
-  }
-
-  cancel(): void {
-    for (const id of [...this.hosts.keys()]) this.end(id, new Cancelled());
-    this.ranked = [];
   }
 
   private async tried(id: EngineId, size: Size, seconds: number): Promise<Verdict> {
