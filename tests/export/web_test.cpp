@@ -103,3 +103,15 @@ TEST_CASE("web export: other folders are left alone, and a failed export leaves 
              [&] { exporting::export_web(wrong, DType::F32, folder / "page", folder / "out"); });
   CHECK_FALSE(fs::exists(folder / "out"));
 }
+
+TEST_CASE("web export: a page that takes more than ONNX takes f32 alone") {
+  const test::ScratchFolder folder;
+  make_page(folder / "page");
+  CHECK(test::contains(refusal_of(ErrorKind::Usage,
+                                  [&] {
+                                    exporting::export_web(web_model("m"), DType::F16,
+                                                          folder / "page", folder / "out");
+                                  }),
+                       "expected --weights f32."));
+  CHECK_FALSE(fs::exists(folder / "out"));
+}

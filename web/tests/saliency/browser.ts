@@ -31,7 +31,7 @@ export interface Visit {
   complaints: string[]; // of the page's own code: what nobody caught
 }
 
-/** A person's first visit: nothing stored; the model is ready unless it is not waited for. */
+/** A person's first visit: nothing stored; the page is ready, and its model if it is waited for. */
 export async function visit(
   browser: Browser,
   address: string,
@@ -40,15 +40,15 @@ export async function visit(
   const { wait = true, ...rest } = options;
   const context = await browser.newContext({ viewport: { width: 1280, height: 1000 }, ...rest });
   const page = await context.newPage();
+  page.setDefaultTimeout(120_000); // on a machine that has other work too
   const requests: string[] = [];
   const complaints: string[] = [];
   page.on('request', (request) => requests.push(request.url()));
   page.on('pageerror', (error) => complaints.push(error.message));
   await page.goto(address);
-  if (wait) {
-    await page.waitForFunction(() => crossOriginIsolated); // after one reload
-    await page.waitForSelector('#engines-fold:not([hidden])');
-  }
+  await page.waitForFunction(() => crossOriginIsolated); // after one reload
+  await page.locator('#threads', { hasText: 'Threads' }).waitFor({ state: 'attached' });
+  if (wait) await page.waitForSelector('#engines-fold:not([hidden])');
   return { page, requests, complaints };
 }
 
@@ -86,12 +86,10 @@ export async function downloaded(page: Page, title: string): Promise<Pixels> {
 
 /** What a canvas shows. */
 export async function canvasPixels(page: Page, id: string): Promise<Pixels> {
-  const [width, height, data] = await page.locator(`#${id}`).evaluate((element) => {
-    const canvas = element as HTMLCanvasElement;
-    const image = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height);
-    return [canvas.width, canvas.height, [...(image?.data ?? [])]] as const;
-  });
-  return { width, height, data: new Uint8ClampedArray(data) };
+  const url = await page
+    .locator(`#${id}`)
+    .evaluate((element) => (element as HTMLCanvasElement).toDataURL('image/png'));
+  return parsePng(Buffer.from(url.split(',')[1], 'base64'));
 }
 
 export interface UbiqueRun {

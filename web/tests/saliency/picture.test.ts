@@ -9,7 +9,7 @@ import { type StaticServer, launch, serve } from '../chromium.mjs';
 import { picture } from '../page/browser';
 import { scratchFolder } from '../scans/ubique';
 import {
-  canRun, canvasPixels, downloaded, drop, looked, openPicture, otherPath, pageFolder, picturePath,
+  type Visit, canRun, canvasPixels, downloaded, drop, looked, openPicture, otherPath, pageFolder, picturePath,
   ubiqueRun, visit,
 } from './browser';
 import { turnedJpeg, withOpacity } from './files';
@@ -22,10 +22,12 @@ describe.skipIf(!canRun())('a picture', () => {
   const folder = scratchFolder();
   let browser: Browser;
   let server: StaticServer;
-  let page: Page;
+  let first: Visit;
+  let page: Page; // of that visit: one person does all of this
   beforeAll(async () => {
     [browser, server] = await Promise.all([launch('webgl'), serve({ '/': pageFolder })]);
-    ({ page } = await visit(browser, `${server.origin}/`));
+    first = await visit(browser, `${server.origin}/`);
+    page = first.page;
   });
   afterAll(async () => {
     await browser?.close();
@@ -33,19 +35,18 @@ describe.skipIf(!canRun())('a picture', () => {
   });
 
   test('that is dropped gets the map of ubique, and nothing leaves the page', async () => {
-    const { page: fresh, requests, complaints } = await visit(browser, `${server.origin}/`);
-    expect(await fresh.locator('#plan').innerText()).toMatch(/Ready.*threads, agrees with ubique/);
-    expect(await fresh.locator('#notes').isVisible()).toBe(false);
-    await picture(fresh, 'saliency-start');
-    await drop(fresh, [['dropped.png', readFileSync(picturePath)]]);
-    await looked(fresh, 'dropped');
-    await picture(fresh, 'saliency-overlay');
+    expect(await page.locator('#plan').innerText()).toMatch(/Ready.*threads, agrees with ubique/);
+    expect(await page.locator('#notes').isVisible()).toBe(false);
+    await picture(page, 'saliency-start');
+    await drop(page, [['dropped.png', readFileSync(picturePath)]]);
+    await looked(page, 'dropped');
+    await picture(page, 'saliency-overlay');
     const { map } = ubiqueRun(picturePath);
-    expect(pixelDifference(await downloaded(fresh, 'Map (PNG)'), map)).toBeLessThanOrEqual(ONE_STEP);
+    const own = await downloaded(page, 'Map (PNG)');
+    expect(pixelDifference(own, map)).toBeLessThanOrEqual(ONE_STEP);
     const local = new RegExp(`^(blob:|data:|${server.origin}/)`);
-    expect(requests.filter((url) => !local.test(url))).toEqual([]);
-    expect(complaints).toEqual([]);
-    await fresh.context().close();
+    expect(first.requests.filter((url) => !local.test(url))).toEqual([]);
+    expect(first.complaints).toEqual([]);
   });
 
   test("gets ubique's overlay with contours and places, on the screen and as a file", async () => {
@@ -97,7 +98,8 @@ describe.skipIf(!canRun())('a picture', () => {
       expect(area).toBeCloseTo(expected[1], 5);
       expect(lift).toBeCloseTo(expected[2], 3);
       expect(peak).toBeCloseTo(expected[3], 3);
-      const cell = await page.locator(`#boxes tbody tr:nth-child(${i + 1}) td:nth-child(6)`).innerText();
+      const row = page.locator('#boxes tbody tr').nth(i);
+      const cell = await row.locator('td:nth-child(6)').innerText();
       expect(Number.parseFloat(cell)).toBeCloseTo(100 * expected[0], 0);
     }
     await page.getByRole('button', { name: 'Remove box A' }).click();
@@ -123,44 +125,42 @@ describe.skipIf(!canRun())('a picture', () => {
   });
 
   test('is one of several, each with boxes of its own', async () => {
-    const { page: fresh } = await visit(browser, `${server.origin}/`);
     const files: [string, Uint8Array][] = [
       ['first.png', readFileSync(picturePath)],
       ['second.png', readFileSync(otherPath)],
     ];
-    await drop(fresh, files);
-    await looked(fresh, 'first');
-    await fresh.getByRole('button', { name: 'Add a box' }).click();
-    await fresh.locator('#pictures').getByRole('button', { name: 'second' }).click();
-    await looked(fresh, 'second');
-    expect(await fresh.locator('#boxes tbody tr').count()).toBe(0);
+    await drop(page, files);
+    await looked(page, 'first');
+    await page.getByRole('button', { name: 'Add a box' }).click();
+    await page.locator('#pictures').getByRole('button', { name: 'second' }).click();
+    await looked(page, 'second');
+    expect(await page.locator('#boxes tbody tr').count()).toBe(0);
     const { map } = ubiqueRun(otherPath);
-    expect(pixelDifference(await downloaded(fresh, 'Map (PNG)'), map)).toBeLessThanOrEqual(ONE_STEP);
-    await picture(fresh, 'saliency-several');
-    await fresh.locator('#pictures').getByRole('button', { name: 'first' }).click();
-    await looked(fresh, 'first');
-    expect(await fresh.locator('#boxes tbody tr').count()).toBe(1);
-    await fresh.context().close();
+    const own = await downloaded(page, 'Map (PNG)');
+    expect(pixelDifference(own, map)).toBeLessThanOrEqual(ONE_STEP);
+    await picture(page, 'saliency-several');
+    await page.locator('#pictures').getByRole('button', { name: 'first' }).click();
+    await looked(page, 'first');
+    expect(await page.locator('#boxes tbody tr').count()).toBe(1);
   });
 
-  test('can be made on the spot, pasted, and looked at in another frame, by keys alone', async () => {
-    const { page: fresh } = await visit(browser, `${server.origin}/`);
-    await fresh.getByRole('button', { name: 'Make a sample' }).press('Enter');
-    await looked(fresh, 'sample 1');
-    expect(await fresh.locator('#status').innerText()).toMatch(/The eye should go first to the/);
-    await fresh.getByLabel('Frame').selectOption('48 × 64');
-    await fresh.locator('#rate', { hasText: '48 × 64' }).waitFor();
-    await fresh.getByRole('radio', { name: 'Overlay' }).focus();
-    await fresh.keyboard.press('ArrowRight');
-    expect(await fresh.locator('#map-canvas').isVisible()).toBe(true);
-    expect(await fresh.locator('#overlay-canvas').isVisible()).toBe(false);
-    await fresh.evaluate((bytes) => {
+  test('can be made on the spot, pasted, looked at in another frame, by keys alone', async () => {
+    await page.getByRole('button', { name: 'Make a sample' }).press('Enter');
+    await looked(page, 'sample 1');
+    expect(await page.locator('#status').innerText()).toMatch(/The eye should go first to the/);
+    await page.getByLabel('Frame').selectOption('48 × 64');
+    await page.locator('#rate', { hasText: '48 × 64' }).waitFor();
+    await page.getByRole('radio', { name: 'Overlay' }).focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await page.locator('#map-canvas').isVisible()).toBe(true);
+    expect(await page.locator('#overlay-canvas').isVisible()).toBe(false);
+    await page.evaluate((bytes) => {
       const clipboardData = new DataTransfer();
-      clipboardData.items.add(new File([new Uint8Array(bytes)], 'pasted.png', { type: 'image/png' }));
+      const pasted = new File([new Uint8Array(bytes)], 'pasted.png', { type: 'image/png' });
+      clipboardData.items.add(pasted);
       dispatchEvent(new ClipboardEvent('paste', { clipboardData }));
     }, [...readFileSync(picturePath)]);
-    await looked(fresh, 'pasted');
-    await fresh.context().close();
+    await looked(page, 'pasted');
   });
 
   for (const [name, options] of [

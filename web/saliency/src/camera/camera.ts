@@ -13,7 +13,7 @@ function wordsFor(error: unknown): string {
     case 'NotAllowedError':
     case 'SecurityError':
       return (
-        'The camera may not be used: permission was denied. Allow the camera for this page in the ' +
+        'The camera may not be used: permission was denied. Allow it for this page in the ' +
         "browser's address bar or settings, then start it again."
       );
     case 'NotFoundError':
@@ -71,6 +71,11 @@ export class Camera {
 
   get name(): string {
     return this.stream.getVideoTracks()[0]?.label || 'camera';
+  }
+
+  /** It gives no more pictures. */
+  get isOver(): boolean {
+    return this.stream.getVideoTracks().every(({ readyState }) => readyState === 'ended');
   }
 
   /** Waits for a picture that was not seen before. */

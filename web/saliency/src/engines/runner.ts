@@ -7,7 +7,7 @@ import type { Pixels } from '../images/raster';
 import type { LoadedModel, Size } from '../model';
 import { type EngineHost, type EngineId, type Loaded, type Look, engineIds } from './engine';
 
-const PATIENCE = { first: 60, further: 15 }; // seconds for loading, checking and timing
+const PATIENCE = { asked: 600, first: 60, further: 15 }; // seconds until one is checked and timed
 
 export type Verdict =
   | { id: EngineId; state: 'ready'; title: string; difference: number; seconds: number }
@@ -38,7 +38,8 @@ export class LookRunner {
     const [trialSize] = model.manifest.sizes;
     const verdicts: Verdict[] = [];
     for (const id of only ? [only] : engineIds) {
-      const seconds = verdicts.some(isReady) ? PATIENCE.further : PATIENCE.first;
+      const { asked, first, further } = PATIENCE;
+      const seconds = only ? asked : verdicts.some(isReady) ? further : first;
       verdicts.push(await this.tried(id, trialSize, seconds));
     }
     const ready = verdicts.filter(isReady).sort((a, b) => a.seconds - b.seconds);

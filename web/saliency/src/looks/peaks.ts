@@ -57,7 +57,8 @@ function drawNumber(pixels: Pixels, number: number, x: number, y: number, size: 
       const column = i % (3 * size);
       const row = Math.floor(i / (3 * size));
       const bit = 14 - (Math.floor(row / size) * 3 + Math.floor(column / size));
-      if ((digits[Number(digit)] >> bit) & 1) blendPixel(pixels, left + column, top + row, white, 1);
+      const filled = (digits[Number(digit)] >> bit) & 1;
+      if (filled) blendPixel(pixels, left + column, top + row, white, 1);
     }
     left += 4 * size;
   }

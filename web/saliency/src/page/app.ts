@@ -21,6 +21,7 @@ import { chosenSize } from './model-panel';
 import { type Painting, paint } from './paint';
 import {
   type Entry,
+  type Subject,
   baseName,
   markPicture,
   offerPictures,
@@ -32,11 +33,12 @@ import { working } from './working';
 
 const resultBox = byId('result-box', HTMLElement);
 const places = byId('places', HTMLParagraphElement);
+const stage = byId('stage', HTMLDivElement);
 
 export class App {
   readonly desk: ModelDesk;
-  private readonly filmed: Entry = { name: 'camera', open: () => this.lastPicture(), boxes: [] };
-  private entry: Entry | undefined; // that is shown
+  private readonly filmed: Subject = { name: 'camera', boxes: [] };
+  private subject: Subject | undefined; // that is shown
   private scene: Scene | undefined;
   private camera: Camera | undefined;
   private samples = 0;
@@ -132,15 +134,16 @@ export class App {
     let opened = false;
     this.stopCamera();
     await this.view(async (isMine) => {
-      const pixels = await entry.open().catch((error: unknown) => {
+      const pixels = await working(entry.open()).catch((error: unknown) => {
         withdrawPicture(entry);
         throw error;
       });
       opened = true;
       if (!isMine()) return;
-      this.entry = entry;
+      this.subject = entry;
       markPicture(entry);
       this.show({ name: entry.name, pixels });
+      stage.scrollIntoView({ block: 'nearest' }); // below the controls where screens are narrow
       showPicture(entry.name, pixels, entry);
       showTime('');
       await this.lookAgain(isMine);
@@ -154,7 +157,7 @@ export class App {
     if (!scene || !ready) return;
     const size = chosenSize() ?? ready.model.manifest.size;
     showTime('Looking…');
-    const { map, seconds } = await this.desk.look(scene.pixels, size, isMine);
+    const { map, seconds } = await working(this.desk.look(scene.pixels, size, isMine));
     if (!isMine()) return;
     this.show({ ...scene, map });
     showTime(`${secondsText(seconds)} · ${sizeText(size)}`);
@@ -163,7 +166,7 @@ export class App {
   }
 
   private show(scene: Scene): void {
-    const { entry } = this;
+    const { subject } = this;
     const moved =
       this.scene?.pixels.width !== scene.pixels.width ||
       this.scene.pixels.height !== scene.pixels.height ||
@@ -173,22 +176,24 @@ export class App {
     this.redraw();
     resultBox.hidden = !scene.map;
     const { width, height } = scene.pixels;
-    if (moved && entry) showBoxes({ name: entry.name, width, height, boxes: entry.boxes });
+    if (moved && subject) showBoxes({ ...subject, width, height });
     else showAttention();
   }
 
   private startCamera(): Promise<void> {
     clearError();
     return this.view(async (isMine) => {
-      const camera = await Camera.start(chosenCamera(), () => this.loseCamera(camera));
+      const start = Camera.start(chosenCamera(), () => this.loseCamera());
+      const camera = await working(start);
       if (!isMine()) return camera.stop();
       this.camera = camera;
-      this.entry = this.filmed;
+      this.subject = this.filmed;
       this.scene = undefined;
       markPicture(undefined);
       showCamera(true);
       void offerCameras();
       say(`${camera.name} is running.`);
+      stage.scrollIntoView({ block: 'nearest' });
       await this.runFilm(isMine);
     });
   }
@@ -225,15 +230,10 @@ export class App {
     places.textContent = placesText();
   }
 
-  private loseCamera(camera: Camera): void {
-    if (this.camera !== camera) return;
+  private loseCamera(): void {
+    if (!this.camera?.isOver) return; // it was an older one
     this.stopCamera();
     showError(new CameraError('The camera is gone: it was unplugged or taken away.'));
-  }
-
-  /** The last picture of the camera, which stays when it is stopped. */
-  private lastPicture(): Promise<Pixels> {
-    return this.scene ? Promise.resolve(this.scene.pixels) : Promise.reject(new Cancelled());
   }
 
   /** One turn of showing something, which ends the one before. */
@@ -241,7 +241,7 @@ export class App {
     const turn = ++this.turn;
     const isMine = () => turn === this.turn;
     try {
-      await working(task(isMine));
+      await task(isMine);
     } catch (error) {
       if (isMine() && !(error instanceof Cancelled)) showError(error);
     }

@@ -190,8 +190,8 @@ export function prepareBoxes(): void {
   csv.addEventListener('click', handOutCsv);
   byId('add-box', HTMLButtonElement).addEventListener('click', () => {
     if (!target) return;
-    const { width, height } = target;
-    addBox(Math.round(width / 4), Math.round(height / 4), Math.round(width / 2), Math.round(height / 2));
+    const [width, height] = [target.width, target.height].map((side) => Math.round(side / 2));
+    addBox(Math.round(width / 2), Math.round(height / 2), width, height);
     rows.rows[rows.rows.length - 1].querySelector('input')?.focus();
   });
 }

@@ -46,8 +46,12 @@ function verdictRow(verdict: Verdict, choice: Choice): HTMLTableRowElement {
   );
 }
 
+/** The one at work. */
+export function showEngine(title: string): void {
+  plan.replaceChildren('Ready: ', make('strong', {}, title), ', agrees with ubique.');
+}
+
 export function showChoice(choice: Choice): void {
-  plan.replaceChildren('Ready: ', make('strong', {}, choice.chosen.title), ', agrees with ubique.');
   rows.replaceChildren(...choice.verdicts.map((verdict) => verdictRow(verdict, choice)));
   fold.hidden = false;
 }

@@ -11,7 +11,14 @@ import type { Pixels } from '../images/raster';
 import { loadModel } from '../models/load';
 import type { LoadedModel, Size } from '../model';
 import { openPicture } from '../pictures/open';
-import { addNote, chosenEngine, clearNotes, showChoice, showPlan } from './engine-panel';
+import {
+  addNote,
+  chosenEngine,
+  clearNotes,
+  showChoice,
+  showEngine,
+  showPlan,
+} from './engine-panel';
 import { showModel } from './model-panel';
 import { working } from './working';
 
@@ -24,6 +31,7 @@ export class ModelDesk {
   private model: LoadedModel | undefined;
   private folder: ModelFolder | undefined; // that the model came from
   private ready: Ready | undefined;
+  private engine = ''; // that is at work
   private turn = 0;
 
   /** `onReady` is called whenever another model or engine can be used. */
@@ -50,14 +58,16 @@ export class ModelDesk {
 
   /** Another engine. */
   chooseAgain(): Promise<void> {
-    return this.work((isMine) => this.tryEngines(isMine));
+    const { model } = this;
+    return model ? this.work((isMine) => this.use(model, isMine)) : Promise.resolve();
   }
 
   /** With the engine that was chosen, or the one after it. */
   look(pixels: Pixels, size: Size, isWanted: () => boolean): Promise<Look> {
     return this.runner.look(pixels, size, isWanted, (from, to, reason) => {
       addNote(`${engineNames[from]} failed (${reason}); going on with ${engineNames[to]}.`);
-      showPlan(`Going on with ${engineNames[to]}.`);
+      this.engine = engineNames[to];
+      showEngine(this.engine);
     });
   }
 
@@ -71,24 +81,34 @@ export class ModelDesk {
       throw error;
     });
     if (!isMine()) return undefined;
-    this.model = model;
+    const before = { model: this.ready?.model, folder: this.folder };
     this.folder = folder;
-    showModel(model.manifest);
-    await this.tryEngines(isMine);
+    try {
+      await this.use(model, isMine);
+    } catch (error) {
+      if (before.model && isMine()) {
+        this.folder = before.folder;
+        markChosen(this.folder);
+        await this.use(before.model, isMine);
+      }
+      throw error;
+    }
     return model;
   }
 
-  private async tryEngines(isMine: () => boolean): Promise<void> {
-    const { model } = this;
-    if (!model) return;
+  private async use(model: LoadedModel, isMine: () => boolean): Promise<void> {
+    this.model = model;
     this.ready = undefined;
+    showModel(model.manifest);
     clearNotes();
     showPlan('Looking for the fastest engine that gives the right maps here…');
     const choice = await this.runner.choose(model, chosenEngine());
     if (!isMine()) return;
+    this.engine = choice.chosen.title;
     await this.checkPicture(model, isMine);
     if (!isMine()) return;
     showChoice(choice);
+    showEngine(this.engine);
     this.ready = { model, choice };
     this.onReady();
   }

@@ -9,12 +9,16 @@ const strip = byId('pictures', HTMLUListElement);
 const facts = byId('picture-facts', HTMLDListElement);
 const thumbnail = 96; // pixels of the longer side
 
+/** What can be shown: a picture or the camera. */
+export interface Subject {
+  name: string;
+  boxes: Box[];
+}
+
 /** A picture that a person added. Its pixels are read anew when it is looked at: many large ones
  * would not fit into memory. */
-export interface Entry {
-  name: string;
+export interface Entry extends Subject {
   open(): Promise<Pixels>;
-  boxes: Box[];
 }
 
 interface Item {

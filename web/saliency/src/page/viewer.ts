@@ -3,7 +3,13 @@
 // the picture's own size elsewhere.
 import { byId } from '../../../shared/page/elements';
 import { restore } from '../images/frame';
-import { type MeasuredMap, type Pixels, type SaliencyMap, measured, shareOf } from '../images/raster';
+import {
+  type MeasuredMap,
+  type Pixels,
+  type SaliencyMap,
+  measured,
+  shareOf,
+} from '../images/raster';
 import { type Style, drawMap, drawOverlay } from '../looks/heatmap';
 import { findPeaks } from '../looks/peaks';
 import type { View } from './look-panel';
@@ -61,6 +67,8 @@ export function showScene(scene: Scene | undefined): void {
     shown = { scene, pixels, map };
     const ratio = String(scene.pixels.width / scene.pixels.height);
     for (const plate of [overlayPlate, mapPlate]) plate.style.setProperty('--ratio', ratio);
+    overlayCanvas.ariaLabel = scene.map ? `${scene.name} with its map` : scene.name;
+    mapCanvas.ariaLabel = `Map of ${scene.name}`;
   }
   empty.hidden = shown !== undefined;
 }
@@ -95,7 +103,7 @@ const thirds = (place: number, length: number, words: [string, string, string]) 
 /** Where the first places are, for those who do not see the map. */
 export function placesText(): string {
   if (!shown?.map) return '';
-  const { map, scene } = shown;
+  const { map } = shown;
   const places = findPeaks(map, 3).map(({ x, y }) => {
     const down = thirds(y, map.height, ['upper', 'middle', 'lower']);
     const across = thirds(x, map.width, ['left', 'centre', 'right']);
@@ -103,8 +111,7 @@ export function placesText(): string {
   });
   if (places.length === 0) return 'No place stands out.';
   const words = `The eye should go first to the ${places.join(', then to the ')}.`;
-  overlayCanvas.setAttribute('aria-label', `${scene.name} with its map. ${words}`);
-  mapCanvas.setAttribute('aria-label', `Map of ${scene.name}. ${words}`);
+  for (const canvas of [overlayCanvas, mapCanvas]) canvas.ariaLabel += `. ${words}`;
   return words;
 }
 

@@ -20,7 +20,8 @@ export async function createOrtEngine(
 ): Promise<Engine> {
   const session = await createOrtSession(runtime, model.onnx, settings.options);
   const { classes } = model.manifest;
-  const logits = ({ shape, values }: Volume) => session.run(values, [1, 1, ...shape]); // (1, classes, D, H, W)
+  const logits = ({ shape, values }: Volume) =>
+    session.run(values, [1, 1, ...shape]); // (1, classes, D, H, W)
   return {
     id: settings.id,
     title: runtime.title,
