@@ -13,7 +13,7 @@ install(DIRECTORY "${PROJECT_SOURCE_DIR}/ubique" DESTINATION "${CMAKE_INSTALL_IN
   FILES_MATCHING PATTERN "*.h" PATTERN "cli" EXCLUDE PATTERN "backend" EXCLUDE)
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/configs" DESTINATION "${CMAKE_INSTALL_DATADIR}/ubique")
 # Pages that `make web` has built; `ubique export --format web` copies them.
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/build/web/segment"
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/build/web/segment" "${PROJECT_SOURCE_DIR}/build/web/saliency"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/ubique/web" OPTIONAL)
 install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 

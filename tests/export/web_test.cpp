@@ -27,6 +27,7 @@ engine::GraphExport web_model(const std::string& name) {
   meshnet::MeshNetModel model(test::lively_file(config));
   auto exported = meshnet::graph_export(model, {});
   exported.companions = meshnet::web_companions(config);
+  exported.page = {"segment", {"onnx", "tfjs"}};
   exported.graph.name = name;
   return exported;
 }
@@ -37,7 +38,7 @@ TEST_CASE("web export: the page, the model in two formats and numbers to check t
   const test::ScratchFolder folder;
   make_page(folder / "page");
   const auto model = web_model("tissue");
-  const auto checked = exporting::export_web(model, folder / "page", folder / "out");
+  const auto checked = exporting::export_web(model, DType::F32, folder / "page", folder / "out");
   CHECK(checked.difference < 1e-5);
   CHECK(fs::exists(folder / "out/assets/a.js"));
   const auto place = folder / "out/models/tissue";
@@ -57,14 +58,16 @@ TEST_CASE("web export: the page, the model in two formats and numbers to check t
 TEST_CASE("web export: a second model joins the first, one of the same name does not") {
   const test::ScratchFolder folder;
   make_page(folder / "page");
-  exporting::export_web(web_model("one"), folder / "page", folder / "out");
-  exporting::export_web(web_model("two"), folder / "page", folder / "out");
+  exporting::export_web(web_model("one"), DType::F32, folder / "page", folder / "out");
+  exporting::export_web(web_model("two"), DType::F32, folder / "page", folder / "out");
   const auto index = parse_json(read_file(folder / "out/models/index.json"), "index.json");
   CHECK(index["models"] == Json::parse(R"(["one","two"])"));
-  CHECK(test::contains(
-      refusal_of(ErrorKind::Usage,
-                 [&] { exporting::export_web(web_model("two"), folder / "page", folder / "out"); }),
-      "--name"));
+  CHECK(test::contains(refusal_of(ErrorKind::Usage,
+                                  [&] {
+                                    exporting::export_web(web_model("two"), DType::F32,
+                                                          folder / "page", folder / "out");
+                                  }),
+                       "--name"));
 }
 
 TEST_CASE("web export: a name that would lead out of the page is refused") {
@@ -74,8 +77,8 @@ TEST_CASE("web export: a name that would lead out of the page is refused") {
     CAPTURE(name);
     CHECK(test::contains(refusal_of(ErrorKind::Usage,
                                     [&] {
-                                      exporting::export_web(web_model(name), folder / "page",
-                                                            folder / "out");
+                                      exporting::export_web(web_model(name), DType::F32,
+                                                            folder / "page", folder / "out");
                                     }),
                          "without folders"));
   }
@@ -87,14 +90,28 @@ TEST_CASE("web export: other folders are left alone, and a failed export leaves 
   make_page(folder / "page");
   make_folder(folder / "mine");
   write_file(folder / "mine" / "thesis.txt", "x");
-  CHECK(test::contains(
-      refusal_of(ErrorKind::Usage,
-                 [&] { exporting::export_web(web_model("m"), folder / "page", folder / "mine"); }),
-      "not a page of ours"));
+  CHECK(test::contains(refusal_of(ErrorKind::Usage,
+                                  [&] {
+                                    exporting::export_web(web_model("m"), DType::F32,
+                                                          folder / "page", folder / "mine");
+                                  }),
+                       "not a page of ours"));
   CHECK(read_file(folder / "mine" / "thesis.txt") == "x");
   auto wrong = web_model("m");
   std::get<engine::GraphConv>(wrong.graph.steps[0].op).dilation = 3;
   refusal_of(ErrorKind::Parity,
-             [&] { exporting::export_web(wrong, folder / "page", folder / "out"); });
+             [&] { exporting::export_web(wrong, DType::F32, folder / "page", folder / "out"); });
+  CHECK_FALSE(fs::exists(folder / "out"));
+}
+
+TEST_CASE("web export: a page that takes more than ONNX takes f32 alone") {
+  const test::ScratchFolder folder;
+  make_page(folder / "page");
+  CHECK(test::contains(refusal_of(ErrorKind::Usage,
+                                  [&] {
+                                    exporting::export_web(web_model("m"), DType::F16,
+                                                          folder / "page", folder / "out");
+                                  }),
+                       "expected --weights f32."));
   CHECK_FALSE(fs::exists(folder / "out"));
 }

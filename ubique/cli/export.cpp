@@ -84,6 +84,8 @@ Verb export_verb() {
         "half the size, labels from raw intensities"},
        {"ubique export meshnet --model best --format web -o page",
         "a page that segments scans in the browser"},
+       {"ubique export msinet --model best --weights f16 --format web -o page",
+        "a page that shows where people look, in pictures and live"},
        {"ubique export --format tfjs", "the newest run's best network, for BrainChop"}},
       export_rows,
       engine::Command{.verb = "export",

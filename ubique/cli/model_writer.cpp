@@ -44,12 +44,12 @@ std::string chosen_format(const Family& family, const Request& request, const st
 DType weights_of(const Config& config, const std::string& format) {
   const auto text = config.get<std::string>("weights", "f32");
   const auto dtype = parse_name(kWeights, "cli.export", "weights", text);
-  const bool fits = dtype == DType::F32 || (dtype == DType::F16 && format != "web") ||
+  const bool fits = dtype == DType::F32 || dtype == DType::F16 ||
                     (dtype == DType::I8 && format == "onnx") ||
                     (dtype == DType::U8 && format == "tfjs");
   check(fits, ErrorKind::Usage,
         "[cli.export] --weights {} is not for {}; expected f32, f16 or int8 for onnx, f32, f16 or "
-        "uint8 for tfjs, f32 for web.",
+        "uint8 for tfjs, f32 or f16 for web.",
         text, format);
   return dtype;
 }
@@ -82,7 +82,8 @@ exporting::CheckedFile write_graph(const engine::GraphExport& model, const Graph
                                    const fs::path& path) {
   if (wishes.format == "tfjs") return exporting::export_tfjs(model, wishes.onnx.dtype, path);
   if (wishes.format == "web") {
-    return exporting::export_web(model, exporting::page_folder("segment"), path);
+    return exporting::export_web(model, wishes.onnx.dtype, exporting::page_folder(model.page.name),
+                                 path);
   }
   return exporting::export_onnx(model, wishes.onnx, path, wishes.python);
 }
@@ -119,7 +120,7 @@ engine::Outcome write_as_graph(const Family& family, const Request& request,
   }
   const auto wishes = read_wishes(request.config, format);
   auto exported = family.graph(model, format, request.config);
-  check(exported.has_value(), ErrorKind::Usage,
+  check(exported.has_value() && (format != "web" || !exported->page.name.empty()), ErrorKind::Usage,
         "[cli.export] {} has no export to {} yet; expected one of {}.", family.name(), format,
         join(family.formats(), ", "));
   exported->graph.name = request.config.get<std::string>("name", exported->graph.name);

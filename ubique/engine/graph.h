@@ -97,11 +97,18 @@ struct Graph {
   std::map<std::string, std::string> notes;
 };
 
+/// The page in which a browser runs such models.
+struct GraphPage {
+  std::string name;                  ///< "segment"; empty: there is none
+  std::vector<std::string> formats;  ///< that it wants them in: "onnx", "tfjs"
+};
+
 /// A graph with what the model itself makes of an input, so that what is exported can be checked.
 struct GraphExport {
   Graph graph;
   io::HostTensor input, output;
-  std::map<std::string, std::string> companions;  ///< files that go beside it: name, text
+  std::map<std::string, std::string> companions;  ///< files that go beside it: name, content
+  GraphPage page = {};
 };
 
 }  // namespace ubique::engine

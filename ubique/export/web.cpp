@@ -50,42 +50,59 @@ void write_check_file(const engine::GraphExport& model, const fs::path& path) {
   file.commit();
 }
 
+bool wants(const engine::GraphExport& model, const std::string& format) {
+  const auto& formats = model.page.formats;
+  return std::find(formats.begin(), formats.end(), format) != formats.end();
+}
+
 /// The family's manifest, and where the files are.
-std::string manifest_of(const engine::GraphExport& model) {
-  const auto found = model.companions.find(kManifest);
-  check(found != model.companions.end(), ErrorKind::Usage,
-        "[export.web] there is no page for {} yet.", model.graph.name);
-  auto json = parse_json(found->second, kManifest);
+std::string manifest_of(const engine::GraphExport& model, DType weights) {
+  auto json = parse_json(model.companions.at(kManifest), kManifest);
   json["name"] = model.graph.name;
+  json["weights"] = weights == DType::F16 ? "f16" : "f32";
   const auto& shape = model.input.shape;
   json["check"] = {{"file", kCheckFile},
                    {"shape", std::vector<std::int64_t>(shape.begin() + 2, shape.end())}};
-  json["files"] = {{"onnx", "model.onnx"}, {"tfjs", "model.json"}};
+  json["files"] = Json::object();
+  if (wants(model, "onnx")) json["files"]["onnx"] = "model.onnx";
+  if (wants(model, "tfjs")) json["files"]["tfjs"] = "model.json";
   return json.dump(1);
 }
 
-CheckedFile write_model(const engine::GraphExport& model, const fs::path& folder) {
+/// The worse of two findings.
+CheckedFile both(const CheckedFile& a, const CheckedFile& b) {
+  auto worse = a;
+  worse.difference = std::max(a.difference, b.difference);
+  worse.agreement = std::min(a.agreement, b.agreement);
+  return worse;
+}
+
+CheckedFile write_model(const engine::GraphExport& model, DType weights, const fs::path& folder) {
   engine::GraphExport bare = model;
   bare.companions.clear();
-  auto checked = export_tfjs(bare, DType::F32, folder);
-  const auto other = export_onnx(bare, {}, folder / "model.onnx");
-  checked.difference = std::max(checked.difference, other.difference);
-  checked.agreement = std::min(checked.agreement, other.agreement);
+  CheckedFile checked;
+  if (wants(model, "tfjs")) checked = export_tfjs(bare, weights, folder);  // makes the folder
+  make_folder(folder);
+  if (wants(model, "onnx")) {
+    checked = both(checked, export_onnx(bare, {weights, false}, folder / "model.onnx"));
+  }
   write_check_file(model, folder / kCheckFile);
-  write_file(folder / kManifest, manifest_of(model));
+  for (const auto& [name, content] : model.companions) {
+    write_file(folder / name, name == kManifest ? manifest_of(model, weights) : content);
+  }
   checked.bytes = size_of_files(folder);
   return checked;
 }
 
 /// Whole or not at all: made under another name first.
-CheckedFile add_model(const engine::GraphExport& model, const fs::path& page) {
+CheckedFile add_model(const engine::GraphExport& model, DType weights, const fs::path& page) {
   const auto& name = model.graph.name;
   const auto folder = models_folder(page) / name;
   const auto partial = models_folder(page) / (name + ".partial");
   fs::remove_all(partial);
   make_folder(models_folder(page));
   try {
-    const auto checked = write_model(model, partial);
+    const auto checked = write_model(model, weights, partial);
     fs::rename(partial, folder);
     return checked;
   } catch (...) {
@@ -119,8 +136,11 @@ fs::path page_folder(const std::string& name) {
        name, places[places.size() - 2].string());
 }
 
-CheckedFile export_web(const engine::GraphExport& model, const fs::path& page,
+CheckedFile export_web(const engine::GraphExport& model, DType weights, const fs::path& page,
                        const fs::path& folder) {
+  check(weights == DType::F32 || (weights == DType::F16 && !wants(model, "tfjs")), ErrorKind::Usage,
+        "[export.web] the page '{}' cannot have such weights; expected {}.", model.page.name,
+        wants(model, "tfjs") ? "--weights f32" : "--weights f32 or f16");
   check(io::is_plain_name(model.graph.name), ErrorKind::Usage,
         "[export.web] a model's name becomes a folder; got '{}', expected one without folders.",
         model.graph.name);
@@ -133,7 +153,7 @@ CheckedFile export_web(const engine::GraphExport& model, const fs::path& page,
         model.graph.name);
   try {
     if (fresh) copy_page(page, folder);
-    const auto checked = add_model(model, folder);
+    const auto checked = add_model(model, weights, folder);
     models.push_back(model.graph.name);
     write_index(folder, models);
     return checked;

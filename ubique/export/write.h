@@ -23,9 +23,10 @@ CheckedFile export_tfjs(const engine::GraphExport& model, DType dtype,
                         const std::filesystem::path& folder);
 
 /// `page` (a built page, page_folder()) copied to FOLDER, and the model in FOLDER/models/NAME. If
-/// FOLDER is such a page already, the model is added to its list.
-CheckedFile export_web(const engine::GraphExport& model, const std::filesystem::path& page,
-                       const std::filesystem::path& folder);
+/// FOLDER is such a page already, the model is added to its list. `weights`: F32, or F16 where the
+/// page takes ONNX alone.
+CheckedFile export_web(const engine::GraphExport& model, DType weights,
+                       const std::filesystem::path& page, const std::filesystem::path& folder);
 
 /// The built page of that name: $UBIQUE_WEB, beside an installed program, or in the build folder.
 /// Usage error that says how to make it.

@@ -14,7 +14,7 @@ import { launch, serve } from '../tests/chromium.mjs';
 import { buildHarness } from '../tests/engines/build-harness.mjs';
 import { preparedHead } from './head.mjs';
 import { PeakMemory } from './peak-memory.mjs';
-import { printTable } from './table.mjs';
+import { printRows } from './table.mjs';
 
 const BASELINE = 'tfjs-wasm';
 const ENGINES = [BASELINE, 'ort-wasm', 'planes-wasm'];
@@ -22,6 +22,18 @@ const GRAPHICS = ['tfjs-webgl', 'tfjs-webgpu', 'ort-webgpu'];
 const LARGE = ['ort-wasm', 'planes-wasm']; // the others take many minutes at 256^3
 const SLOW = 15; // seconds; a run that takes longer is not repeated
 const MEMORY_LIMIT = 4 * 2 ** 30;
+
+const COLUMNS = [
+  ['voxels', (row) => `${row.size}^3`],
+  ['engine', (row) => row.engine],
+  ['seconds', (row) => row.seconds?.toPrecision(3)],
+  ['faster', (row) => row.times_faster && `${row.times_faster.toPrecision(3)}x`],
+  ['peak MiB', (row) => row.peak_mib?.toFixed(0)],
+  ['foretold', (row) => row.foretold_mib?.toFixed(0)],
+  ['tiles', (row) => row.tiles],
+  ['same labels', (row) => row.same_labels && `${(100 * row.same_labels).toFixed(3)} %`],
+  ['', (row) => row.title ?? row.reason],
+];
 
 const { values: options } = parseArgs({
   options: {
@@ -122,5 +134,5 @@ for (const size of options.sizes.split(',').map(Number)) {
 }
 if (options.large) rows.push(...(await measureSize(folder, model, 256, LARGE)));
 rmSync(folder, { recursive: true });
-printTable(rows);
+printRows(COLUMNS, rows);
 if (options.json) writeFileSync(options.json, `${JSON.stringify(rows, null, 2)}\n`);

@@ -8,7 +8,11 @@ export interface StaticServer {
 }
 
 export const CHROMIUM: string;
-export function launch(graphics?: 'none' | 'webgl' | 'webgpu'): Promise<Browser>;
+export const CAMERA: string[];
+export function launch(
+  graphics?: 'none' | 'webgl' | 'webgpu',
+  flags?: string[],
+): Promise<Browser>;
 export function serve(
   mounts: Record<string, string | Buffer>,
   options?: { isolated?: boolean },

@@ -17,11 +17,14 @@ const GRAPHICS = {
   webgpu: ['--enable-unsafe-webgpu', '--use-webgpu-adapter=swiftshader', '--enable-features=Vulkan'],
 };
 
+/** What a camera sees that is none: a green picture in which something moves. */
+export const CAMERA = ['--use-fake-device-for-media-stream'];
+
 /** Chromium with a fresh profile; graphics devices are emulated. */
-export function launch(graphics = 'none') {
+export function launch(graphics = 'none', flags = []) {
   return chromium.launch({
     executablePath: CHROMIUM,
-    args: [...FLAGS, ...GRAPHICS[graphics]],
+    args: [...FLAGS, ...GRAPHICS[graphics], ...flags],
   });
 }
 

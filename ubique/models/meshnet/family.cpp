@@ -62,7 +62,10 @@ class MeshNetFamily final : public engine::Family {
     auto& meshnet = dynamic_cast<MeshNetModel&>(model);
     auto exported = graph_export(meshnet, read_graph_options(config, format, meshnet.settings()));
     if (format == "tfjs") exported.companions = brainchop_companions(meshnet.settings());
-    if (format == "web") exported.companions = web_companions(meshnet.settings());
+    if (format == "web") {
+      exported.companions = web_companions(meshnet.settings());
+      exported.page = {"segment", {"onnx", "tfjs"}};
+    }
     return exported;
   }
   std::vector<engine::Option> graph_options() const override { return meshnet::graph_options(); }

@@ -3,6 +3,7 @@
 #include "ubique/engine/family.h"
 
 #include "ubique/models/msinet/commands.h"
+#include "ubique/models/msinet/companions.h"
 #include "ubique/models/msinet/graph.h"
 #include "ubique/models/msinet/task.h"
 
@@ -65,7 +66,16 @@ class MsiNetFamily final : public engine::Family {
   }
   std::optional<engine::GraphExport> graph(engine::Model& model, const std::string& format,
                                            const Config& config) const override {
-    return graph_export(dynamic_cast<MsiNetModel&>(model), read_graph_options(config, format));
+    auto& msinet = dynamic_cast<MsiNetModel&>(model);
+    const auto options = read_graph_options(config, format);
+    auto exported = graph_export(msinet, options);
+    if (format == "web") {
+      check(options.range, ErrorKind::Usage,
+            "[msinet.graph] the page shows maps from 0 to 1; got --head raw, expected map.");
+      exported.companions = web_companions(msinet);
+      exported.page = {"saliency", {"onnx"}};
+    }
+    return exported;
   }
   std::vector<engine::Option> graph_options() const override { return msinet::graph_options(); }
 };

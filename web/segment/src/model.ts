@@ -45,10 +45,3 @@ export interface Manifest {
   check: { file: string; shape: Shape3 };
   files: { onnx: string; tfjs: string }; // beside ubique.json; the latter is a model.json
 }
-
-/** models/index.json, which lists the folders that have a ubique.json. */
-export interface ModelIndex {
-  format: 'ubique.web-models';
-  version: 1;
-  models: string[]; // folder names beside the index
-}

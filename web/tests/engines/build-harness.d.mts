@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
 // What build-harness.mjs offers to tests.
-export function buildHarness(): Promise<string>;
+export function buildHarness(harness?: URL): Promise<string>;

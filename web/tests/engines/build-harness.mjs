@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the harness page, which runs engines without the page around them. Used by the tests and
-// the benchmark.
+// Builds a harness page, which runs engines without the page around them. Used by the tests and the
+// benchmarks.
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'vite';
 
-/** Into a fresh folder. */
-export async function buildHarness() {
+/** Into a fresh folder; `harness` is the folder of its index.html. */
+export async function buildHarness(harness = new URL('./harness', import.meta.url)) {
   const outDir = mkdtempSync(join(tmpdir(), 'ubique-engines-'));
   await build({
     configFile: false,
-    root: fileURLToPath(new URL('./harness', import.meta.url)),
+    root: fileURLToPath(harness),
     base: './',
     logLevel: 'error',
     worker: { format: 'es' },

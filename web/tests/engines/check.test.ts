@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { argmax } from '../../segment/src/engines/argmax';
 import { checkOf, compare } from '../../segment/src/engines/check';
-import { failureOf } from '../../segment/src/engines/faults';
+import { failureOf } from '../../shared/engines/faults';
 import { noise, toyModel } from './toy-network';
 
 const CLASSES = 3;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, expect, it } from 'vitest';
-import { Cancelled } from '../../segment/src/engines/choice';
+import { Cancelled } from '../../shared/engines/faults';
 import type { EngineId, Progress } from '../../segment/src/engines/engine';
-import { failureOf } from '../../segment/src/engines/faults';
+import { failureOf } from '../../shared/engines/faults';
 import { EngineRunner } from '../../segment/src/engines/runner';
 import type { Shape3 } from '../../segment/src/model';
 import { FakeHost, type Part } from './fake-host';

@@ -43,10 +43,3 @@ export interface Runner {
    * starts a new one. */
   cancel(): void;
 }
-
-export class Cancelled extends Error {
-  constructor() {
-    super('Cancelled.');
-    this.name = 'Cancelled';
-  }
-}

@@ -2,9 +2,10 @@
 // Which engine runs: each that the browser has is checked against ubique's own numbers, those that
 // agree are timed on a small block, and the one that should be done first with the volume asked
 // about wins. Trying must not cost more than it can gain. Knows engines only as hosts.
-import { Cancelled, type Choice, type ChooseOptions, type Verdict } from './choice';
+import type { Choice, ChooseOptions, Verdict } from './choice';
 import type { EngineId, LoadedModel } from './engine';
-import { messageOf } from './faults';
+import { Cancelled, messageOf } from '../../../shared/engines/faults';
+import { Stopped, limited } from '../../../shared/engines/patience';
 import type { EngineHost, Layout, Loaded } from './host';
 import { defaultMemoryLimit } from './memory';
 import { voxelsOf } from './shape';
@@ -49,9 +50,6 @@ export interface Ranking {
   best: { id: EngineId; host: EngineHost; loaded: Loaded }; // the only one whose worker lives
   memoryLimit: number;
 }
-
-/** Given up only because another was faster: it may still be needed. */
-class Stopped extends Error {}
 
 export async function chooseEngine(
   model: LoadedModel,
@@ -152,22 +150,6 @@ function within(shape: Shape3, most: number): Shape3 {
 function patience(best: Candidate | null): number {
   if (best === null) return PATIENCE.most;
   return Math.min(PATIENCE.most, Math.max(PATIENCE.least, best.expectedSeconds));
-}
-
-/** Ends the host if it does not answer in time. */
-async function limited<T>(
-  host: EngineHost,
-  answer: Promise<T>,
-  seconds: number,
-  why: string,
-): Promise<T> {
-  const stopped = new Stopped(`stopped after ${seconds.toFixed(1)} s: ${why}`);
-  const timer = setTimeout(() => host.end(stopped), seconds * 1000);
-  try {
-    return await answer;
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function choiceOf(verdicts: Verdict[], agreeing: Candidate[]): Choice {

@@ -39,19 +39,3 @@ export type Request =
   | { kind: 'trial'; shape: Shape3 }
   | { kind: 'layout'; shape: Shape3; memoryLimit: number }
   | { kind: 'segment'; volume: Volume; memoryLimit: number };
-
-export type Reply =
-  | { kind: 'progress'; progress: Progress }
-  | { kind: 'done'; value: unknown } // what the host's function of that name promises
-  | { kind: 'failed'; reason: string; memory: boolean };
-
-/** An engine that gave up, with the reason for people. */
-export class EngineFailure extends Error {
-  constructor(
-    reason: string,
-    readonly memory: boolean, // less of it might do
-  ) {
-    super(reason);
-    this.name = 'EngineFailure';
-  }
-}

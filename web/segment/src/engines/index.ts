@@ -4,7 +4,7 @@ import type { Runner } from './choice';
 import { EngineRunner } from './runner';
 import { WorkerHost } from './worker-host';
 
-export { Cancelled } from './choice';
+export { Cancelled } from '../../../shared/engines/faults';
 export type { Choice, ChooseOptions, Runner, Segmented, Verdict } from './choice';
 export type { EngineId, LoadedModel, Progress, Volume } from './engine';
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page's runner: keeps the chosen engine's worker warm, hands over to the next engine when one
 // fails, and ends everything on cancel. Knows no runtime.
-import { Cancelled, type Choice, type ChooseOptions, type Runner, type Segmented } from './choice';
+import type { Choice, ChooseOptions, Runner, Segmented } from './choice';
 import { type Ranked, type Ranking, chooseEngine } from './choose';
 import type { EngineId, LoadedModel, Progress, Volume } from './engine';
-import { failureOf } from './faults';
+import { Cancelled, failureOf } from '../../../shared/engines/faults';
 import type { EngineHost, Loaded } from './host';
 import { ProgressMeter } from './progress';
 import type { Shape3 } from '../model';

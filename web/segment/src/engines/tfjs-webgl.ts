@@ -2,7 +2,7 @@
 // TensorFlow.js on WebGL, in 32 bits where the device can, else in 16.
 import * as tf from '@tensorflow/tfjs-core';
 import type { MathBackendWebGL } from '@tensorflow/tfjs-backend-webgl';
-import { DeviceWatch } from './device-watch';
+import { DeviceWatch } from '../../../shared/engines/device-watch';
 import type { EngineFactory } from './engine';
 import { MIB, floats, widestLayer, widestStep, within } from './memory';
 import { createTfjsEngine } from './tfjs';

@@ -2,11 +2,11 @@
 // TensorFlow.js on WebGPU.
 import * as tf from '@tensorflow/tfjs-core';
 import type { WebGPUBackend } from '@tensorflow/tfjs-backend-webgpu';
-import { DeviceWatch } from './device-watch';
+import { DeviceWatch } from '../../../shared/engines/device-watch';
 import type { EngineFactory } from './engine';
 import { MIB, floats, widestLayer, widestStep, within } from './memory';
 import { createTfjsEngine } from './tfjs';
-import { largestBinding, webgpuAdapter } from './webgpu';
+import { largestBinding, webgpuAdapter } from '../../../shared/engines/webgpu';
 
 const RUNTIME = 64 * MIB;
 

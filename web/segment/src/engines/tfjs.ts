@@ -3,7 +3,7 @@
 // before the next begins. Knows nothing of how the backend was made ready.
 import * as tf from '@tensorflow/tfjs-core';
 import type { LayersModel } from '@tensorflow/tfjs-layers';
-import type { DeviceWatch } from './device-watch';
+import type { DeviceWatch } from '../../../shared/engines/device-watch';
 import type { Engine, EngineId, LoadedModel, RunOptions, Volume } from './engine';
 import type { Shape3 } from '../model';
 import { loadTfjsModel } from './tfjs-model';

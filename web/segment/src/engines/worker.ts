@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The worker's side: holds one engine, checks it, times it and runs it, one request at a time.
-import type { Engine, Volume } from './engine';
+import type { Engine, Progress, Volume } from './engine';
 import { judge } from './check';
-import { failureOf } from './faults';
-import { type Loaded, type Layout, type Reply, type Request, EngineFailure } from './host';
+import { EngineFailure } from '../../../shared/engines/faults';
+import { answerRequests } from '../../../shared/engines/worker-line';
+import type { Layout, Loaded, Request } from './host';
 import { createEngine } from './registry';
 import { voxelsOf } from './shape';
 import { type Plan, haloOf, labelTiles, planTiles } from './tiles';
@@ -11,9 +12,6 @@ import type { Manifest, Shape3 } from '../model';
 
 let engine: Engine;
 let manifest: Manifest;
-
-const reply = (message: Reply, transfer: Transferable[] = []) =>
-  self.postMessage(message, { transfer });
 
 async function load(request: Request & { kind: 'load' }): Promise<Loaded | string> {
   const made = await createEngine(request.id, request.model);
@@ -44,17 +42,19 @@ function layout(shape: Shape3, memoryLimit: number): Layout | null {
   return found && { ...found, tiles: found.tiles.length };
 }
 
-async function segment(volume: Volume, memoryLimit: number): Promise<Uint8Array> {
+async function segment(
+  volume: Volume,
+  memoryLimit: number,
+  tell: (progress: Progress) => void,
+): Promise<Uint8Array> {
   const found = plan(volume.shape, memoryLimit);
   if (found === null) {
     throw new EngineFailure(`no part of the volume fits in ${memoryLimit} bytes`, true);
   }
-  return labelTiles(engine, volume, found.tiles, (progress) =>
-    reply({ kind: 'progress', progress }),
-  );
+  return labelTiles(engine, volume, found.tiles, tell);
 }
 
-function answer(request: Request): unknown {
+function answer(request: Request, tell: (progress: Progress) => void): unknown {
   switch (request.kind) {
     case 'load':
       return load(request);
@@ -63,16 +63,10 @@ function answer(request: Request): unknown {
     case 'layout':
       return layout(request.shape, request.memoryLimit);
     case 'segment':
-      return segment(request.volume, request.memoryLimit);
+      return segment(request.volume, request.memoryLimit, tell);
   }
 }
 
-self.onmessage = async (event: MessageEvent<Request>) => {
-  try {
-    const value = await answer(event.data);
-    reply({ kind: 'done', value }, value instanceof Uint8Array ? [value.buffer] : []);
-  } catch (error) {
-    const failure = failureOf(error);
-    reply({ kind: 'failed', reason: failure.message, memory: failure.memory });
-  }
-};
+answerRequests<Request, Progress>(answer, (value) =>
+  value instanceof Uint8Array ? [value.buffer] : [],
+);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // From a model's folder to everything the engines need, with every length checked against what the
 // files say of each other.
+import { ModelError, loadFloats, loadOnnx, textOf } from '../../../shared/models/files';
+import type { ModelFolder } from '../../../shared/models/folder';
 import type { LoadedModel } from '../engines/engine';
 import type { Manifest } from '../model';
-import type { ModelFolder } from './folder';
-import { ModelError, parseIndex, parseManifest } from './manifest';
+import { parseManifest } from './manifest';
 
 interface WeightEntry {
   shape: number[];
@@ -25,10 +26,6 @@ const bytesOf: Record<string, number> = {
   uint8: 1,
   bool: 1,
 };
-
-function textOf(bytes: Uint8Array): string {
-  return new TextDecoder().decode(bytes);
-}
 
 function weightGroups(document: unknown, folder: ModelFolder, file: string): WeightGroup[] {
   const groups = (document as { weightsManifest?: WeightGroup[] } | null)?.weightsManifest;
@@ -87,28 +84,8 @@ async function loadTfjs(folder: ModelFolder, file: string): Promise<LoadedModel[
 
 async function loadCheck(folder: ModelFolder, manifest: Manifest): Promise<Float32Array> {
   const { file, shape } = manifest.check;
-  const bytes = await folder.read(file);
   const voxels = shape[0] * shape[1] * shape[2];
-  const expected = voxels * (manifest.in_channels + manifest.classes) * 4;
-  if (bytes.length !== expected) {
-    throw new ModelError(
-      `${folder.name}: ${file} has ${bytes.length} bytes, expected ${expected}. It is damaged or ` +
-        'of another model; copy the whole folder again.',
-    );
-  }
-  return new Float32Array(bytes.slice().buffer);
-}
-
-async function loadOnnx(folder: ModelFolder, file: string): Promise<Uint8Array> {
-  const bytes = await folder.read(file);
-  // The first field of every ONNX file is its version, a small whole number.
-  if (bytes.length < 64 || bytes[0] !== 0x08) {
-    throw new ModelError(
-      `${folder.name}: ${file} is not an ONNX file (${bytes.length} bytes). Copy the whole ` +
-        'folder again.',
-    );
-  }
-  return bytes;
+  return loadFloats(folder, file, voxels * (manifest.in_channels + manifest.classes));
 }
 
 export async function readManifest(folder: ModelFolder): Promise<Manifest> {
@@ -123,9 +100,4 @@ export async function loadModel(folder: ModelFolder): Promise<LoadedModel> {
     loadCheck(folder, manifest),
   ]);
   return { manifest, onnx, tfjs, check };
-}
-
-/** Names of the folders in models/. */
-export async function listModels(models: ModelFolder): Promise<string[]> {
-  return parseIndex(textOf(await models.read('index.json')));
 }

@@ -1,30 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads ubique.json and models/index.json and refuses what this page could not run, before any
-// larger file is asked for.
-import type { Manifest, ModelIndex } from '../model';
-
-export class ModelError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ModelError';
-  }
-}
-
-function parse(text: string, name: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    const page = /^\s*</.test(text);
-    const what = page ? 'a web page came instead, so it is probably missing' : 'it is damaged';
-    throw new ModelError(`${name} is not JSON: ${what}. Export the model again.`);
-  }
-}
-
-type Fields = Record<string, unknown>;
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+// Reads ubique.json and refuses what this page could not run, before any larger file is asked for.
+import { ModelError, isFields, parseJson } from '../../../shared/models/files';
+import type { Manifest } from '../model';
 
 function isShape(value: unknown): boolean {
   return (
@@ -84,7 +61,7 @@ function problemOf(value: unknown): string | undefined {
 }
 
 export function parseManifest(text: string): Manifest {
-  const value = parse(text, 'ubique.json');
+  const value = parseJson(text, 'ubique.json');
   const problem = problemOf(value);
   if (problem !== undefined) {
     throw new ModelError(
@@ -93,14 +70,4 @@ export function parseManifest(text: string): Manifest {
     );
   }
   return value as Manifest;
-}
-
-export function parseIndex(text: string): string[] {
-  const value = parse(text, 'models/index.json') as Partial<ModelIndex>;
-  if (value?.format !== 'ubique.web-models' || !Array.isArray(value.models)) {
-    throw new ModelError(
-      "models/index.json is not a list of models: format is not 'ubique.web-models'.",
-    );
-  }
-  return value.models.map(String);
 }

@@ -8,7 +8,7 @@ import {
   type LoadedModel,
   type Runner,
 } from '../engines';
-import { type ModelFolder, droppedFolder, isModel } from '../models/folder';
+import { type ModelFolder, droppedFolder, isModel } from '../../../shared/models/folder';
 import { loadModel } from '../models/load';
 import { NeedsVolume, ScanDesk } from '../scans/scan-desk';
 import type { Prepared, ScanFacts, ScanSource } from '../scans/workshop';
@@ -20,13 +20,14 @@ import {
   showFallback,
   showPlan,
 } from './engine-panel';
-import { clearError, say, showError } from './messages';
-import { markChosen, offerAdded, showModel } from './model-panel';
+import { clearError, say, showError } from '../../../shared/page/messages';
+import { markChosen, offerAdded } from '../../../shared/page/model-list';
+import { showModel } from './model-panel';
 import { hideResult, showResult } from './result-panel';
 import { allowStart, showBusy, showIdle, showProgress } from './run-panel';
 import { askForVolume, headFor, showScan } from './scan-panel';
 import { showLabelPicture, showScanPicture } from './viewer';
-import { secondsText } from './words';
+import { secondsText } from '../../../shared/page/words';
 
 const firstSteps = 'Choose a scan to go on.';
 

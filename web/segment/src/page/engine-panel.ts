@@ -2,9 +2,10 @@
 // Which engines were tried, what each was worth, which one runs and why; and a person's own choice.
 import type { Choice, ChooseOptions, Verdict } from '../engines/choice';
 import type { EngineId } from '../engines/engine';
-import { byId, make } from './elements';
-import { threadsText } from './isolation';
-import { bytesText, engineNames, secondsText } from './words';
+import { byId, make } from '../../../shared/page/elements';
+import { threadsText } from '../../../shared/page/isolation';
+import { bytesText, secondsText } from '../../../shared/page/words';
+import { engineNames } from './words';
 
 const plan = byId('plan', HTMLParagraphElement);
 const fold = byId('engines-fold', HTMLDetailsElement);

@@ -2,11 +2,11 @@
 // Where the page starts: connects what a person does with what happens.
 import { createRunner } from '../engines';
 import { App } from './app';
-import { onDrop } from './dropping';
+import { onDrop } from '../../../shared/page/dropping';
 import { prepareEngineChoice } from './engine-panel';
-import { isolate } from './isolation';
-import { showError } from './messages';
-import { offerServedModels, onModelChosen } from './model-panel';
+import { isolate } from '../../../shared/page/isolation';
+import { showError } from '../../../shared/page/messages';
+import { offerServedModels, onModelChosen } from '../../../shared/page/model-list';
 import { onCancel, onStart } from './run-panel';
 import { onScanChosen } from './scan-panel';
 

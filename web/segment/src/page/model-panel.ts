@@ -1,53 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Step 2: which model. A list of those beside the page and those a person added; what each is.
+// Step 2: what the chosen model is.
+import { byId, fillFacts, make, swatch } from '../../../shared/page/elements';
+import { countText } from '../../../shared/page/words';
 import type { Manifest } from '../model';
-import { type ModelFolder, servedFolder } from '../models/folder';
-import { listModels } from '../models/load';
-import { byId, fillFacts, make, swatch } from './elements';
-import { countText, preprocessingText } from './words';
+import { preprocessingText } from './words';
 
-const select = byId('model', HTMLSelectElement);
 const facts = byId('model-facts', HTMLDListElement);
 const labels = byId('model-labels', HTMLUListElement);
-const folders: ModelFolder[] = []; // in the order of the select's options
-
-function offer(folder: ModelFolder, title: string): void {
-  folders.push(folder);
-  select.append(make('option', { value: String(folders.length - 1) }, title));
-  select.disabled = false;
-}
-
-/** Lists what is served beside the page; none is no error: a person can add one. */
-export async function offerServedModels(): Promise<ModelFolder | undefined> {
-  select.disabled = true;
-  const names = await listModels(servedFolder('models/', 'models'));
-  for (const name of names) offer(servedFolder(`models/${encodeURIComponent(name)}/`, name), name);
-  return folders[0];
-}
-
-/** Adds it to the list and selects it. */
-export function offerAdded(folder: ModelFolder, title: string): void {
-  offer(folder, `${title} (added)`);
-  markChosen(folder);
-}
-
-/** Shows it as selected; none where it is not in the list. */
-export function markChosen(folder: ModelFolder | undefined): void {
-  select.selectedIndex = folder ? folders.indexOf(folder) : -1;
-}
-
-export function onModelChosen(
-  choose: (folder: ModelFolder) => void,
-  add: (files: File[]) => void,
-): void {
-  select.addEventListener('change', () => choose(folders[Number(select.value)]));
-  const input = byId('model-files', HTMLInputElement);
-  input.addEventListener('change', () => {
-    const files = [...(input.files ?? [])];
-    input.value = '';
-    if (files.length > 0) add(files);
-  });
-}
 
 export function showModel(manifest: Manifest | undefined): void {
   labels.hidden = manifest === undefined;

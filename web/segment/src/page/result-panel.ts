@@ -3,14 +3,16 @@
 import type { Segmented } from '../engines/choice';
 import type { Label } from '../model';
 import type { NativeLabels } from '../scans/workshop';
-import { byId, make, swatch } from './elements';
-import { countText, engineNames, secondsText } from './words';
+import { Downloads } from '../../../shared/page/downloads';
+import { byId, make, swatch } from '../../../shared/page/elements';
+import { countText, secondsText } from '../../../shared/page/words';
+import { engineNames } from './words';
 
 const box = byId('volumes-box', HTMLElement);
 const rows = byId('volumes', HTMLTableElement).tBodies[0];
 const summary = byId('summary', HTMLParagraphElement);
 const downloads = byId('downloads', HTMLDivElement);
-let addresses: string[] = []; // of blobs, given back when the next result comes
+const kept = new Downloads(); // given back when the next result comes
 
 export function countVoxels(values: Uint8Array, classes: number): number[] {
   const counts = new Array<number>(classes).fill(0);
@@ -39,12 +41,6 @@ function volumesCsv(name: string, labels: Label[], counts: number[], voxelMm3: n
   });
 }
 
-function download(title: string, file: Blob, name: string): HTMLAnchorElement {
-  const href = URL.createObjectURL(file);
-  addresses.push(href);
-  return make('a', { className: 'button', href, download: name }, title);
-}
-
 export interface Result {
   name: string; // of the scan
   labels: Label[];
@@ -62,9 +58,9 @@ export function showResult({ name, labels, segmented, native }: Result): void {
     `Segmented in ${secondsText(segmented.seconds)}${parts} by ${engineNames[segmented.engine]}.`;
   const csv = volumesCsv(name, labels, counts, native.voxelMm3);
   downloads.replaceChildren(
-    download('Label map', native.native, `${name}_labels.nii.gz`),
-    download("Label map on the model's grid", native.conformed, `${name}_labels_conformed.nii.gz`),
-    download('Volumes as CSV', csv, `${name}_volumes.csv`),
+    kept.link('Label map', native.native, `${name}_labels.nii.gz`),
+    kept.link("Label map on the model's grid", native.conformed, `${name}_labels_conformed.nii.gz`),
+    kept.link('Volumes as CSV', csv, `${name}_volumes.csv`),
   );
   box.hidden = false;
   byId('volumes-title', HTMLHeadingElement).focus({ preventScroll: true });
@@ -73,6 +69,5 @@ export function showResult({ name, labels, segmented, native }: Result): void {
 
 export function hideResult(): void {
   box.hidden = true;
-  for (const address of addresses) URL.revokeObjectURL(address);
-  addresses = [];
+  kept.forget();
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Step 3: the buttons, and how far it is. Counts seconds by itself while something runs.
 import type { Progress } from '../engines/engine';
-import { byId } from './elements';
-import { secondsText } from './words';
+import { byId } from '../../../shared/page/elements';
+import { secondsText } from '../../../shared/page/words';
 
 const start = byId('start', HTMLButtonElement);
 const cancel = byId('cancel', HTMLButtonElement);

@@ -2,8 +2,9 @@
 // Step 1: which scan. Tells what a person chose, shows what was opened.
 import type { Manifest } from '../model';
 import type { ScanFacts, ScanSource } from '../scans/workshop';
-import { byId, fillFacts } from './elements';
-import { shapeText, spacingText } from './words';
+import { byId, fillFacts } from '../../../shared/page/elements';
+import { shapeText } from '../../../shared/page/words';
+import { spacingText } from './words';
 
 const facts = byId('scan-facts', HTMLDListElement);
 const volumeChoice = byId('volume-choice', HTMLDivElement);

@@ -3,7 +3,7 @@
 // to show. Where WebGL 2 is missing the page goes on without pictures.
 import type { NVImage, Niivue } from '@niivue/niivue';
 import type { Label, Shape3 } from '../model';
-import { byId } from './elements';
+import { byId } from '../../../shared/page/elements';
 
 const canvas = byId('canvas', HTMLCanvasElement);
 const empty = byId('empty', HTMLParagraphElement);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page's side of the scan worker: hands in orders, one at a time, and gives out what comes
 // back. A cancelled worker is ended at once; the next order opens the scan again in a new one.
-import { Cancelled } from '../engines/choice';
+import { Cancelled } from '../../../shared/engines/faults';
 import type { Preprocessing } from '../model';
 import type { LabelGrid } from './grid';
 import { ScanError } from './scan-error';

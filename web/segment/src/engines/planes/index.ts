@@ -2,7 +2,7 @@
 // MeshNet on our own WebAssembly kernel, without a graphics card and in little memory. This file
 // finds the kernel that the browser can run and starts the threads that it grants.
 import type { EngineFactory } from '../engine';
-import { threads } from '../threads';
+import { threads } from '../../../../shared/engines/threads';
 import { Crew, type Port } from './crew';
 import { readNetwork } from './network';
 import { PlanesEngine } from './run';

@@ -5,7 +5,7 @@ import type { Engine, Progress, RunOptions, Volume } from '../engine';
 import type { Shape3 } from '../../model';
 import { MIB, WASM_LIMIT, within } from '../memory';
 import { voxelsOf } from '../shape';
-import { threadWords } from '../threads';
+import { threadWords } from '../../../../shared/engines/threads';
 import { Crew } from './crew';
 import { type Layout, type Ring, planLayout, writeLayers } from './layout';
 import type { PlanesLayer } from './network';

@@ -1,6 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // What runtimes throw when memory ends or a graphics device goes, in words for people.
-import { EngineFailure } from './host';
+
+/** An engine that gave up, with the reason for people. */
+export class EngineFailure extends Error {
+  constructor(
+    reason: string,
+    readonly memory: boolean, // less of it might do
+  ) {
+    super(reason);
+    this.name = 'EngineFailure';
+  }
+}
+
+/** A person wanted something else. */
+export class Cancelled extends Error {
+  constructor() {
+    super('Cancelled.');
+    this.name = 'Cancelled';
+  }
+}
 
 const MEMORY = [
   /out of memory/i,

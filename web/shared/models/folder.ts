@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A model's folder, beside the page or dropped by a person: files by name. Knows nothing of what is
 // in them.
-import { ModelError } from './manifest';
+import { ModelError } from './files';
 
 export interface ModelFolder {
   name: string;
