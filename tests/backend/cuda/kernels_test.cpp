@@ -120,7 +120,7 @@ TEST_CASE("cuda kernels: every source compiles for every architecture, without a
       for (const int stride : {1, 2}) {
         expect_compiled("pictures.cu",
                         {type, fmt::format("STRIDE={}", stride), fmt::format("FROM={}", stride - 1),
-                         "GROUPS=4"},
+                         "GROUPS=4", "PARTS=32"},
                         capability);
       }
       if (scalar == 2 || capability < 80) continue;

@@ -19,6 +19,7 @@ struct PictureExtent {
 };
 
 constexpr int kPictureThreads = 256, kPictureBlocksPerProcessor = 16;
+constexpr int kRangeParts = 32;                      // blocks that look for a map's range
 constexpr std::int64_t kMostPictureChannels = 2048;  // their sums fit into one block's memory
 
 std::int64_t picture_lanes(const at::Tensor& x) { return x.scalar_type() == at::kFloat ? 4 : 8; }
@@ -30,7 +31,7 @@ std::vector<std::string> picture_defines(const at::Tensor& x, std::int64_t strid
                                    : dtype == at::kBFloat16 ? 1
                                                             : 2),
           fmt::format("STRIDE={}", stride), fmt::format("FROM={}", from_floats ? 1 : 0),
-          "GROUPS=1"};
+          fmt::format("PARTS={}", kRangeParts), "GROUPS=1"};
 }
 
 PictureExtent extent_of(const at::Tensor& x) {
@@ -169,10 +170,15 @@ at::Tensor cuda_convolve_to_one(const at::Tensor& x, const at::Tensor& weight,
 at::Tensor cuda_stretch(const at::Tensor& map, double epsilon) {
   const auto dense = map.to(at::kFloat).contiguous();
   auto result = at::empty_like(dense);
+  auto partial = at::empty({map.size(0), kRangeParts, 2}, dense.options());
+  const LaunchShape shape{map.size(0) * kRangeParts, kPictureThreads, 0};
+  const auto values = static_cast<int>(map.numel() / map.size(0));
+  cuda::kernel(map.device(), "pictures.cu", "ranges", picture_defines(dense))
+      .launch(map.device(), shape, dense.const_data_ptr<float>(), partial.mutable_data_ptr<float>(),
+              values);
   cuda::kernel(map.device(), "pictures.cu", "stretch", picture_defines(dense))
-      .launch(map.device(), LaunchShape{map.size(0), 1024, 0}, dense.const_data_ptr<float>(),
-              result.mutable_data_ptr<float>(), static_cast<int>(map.numel() / map.size(0)),
-              static_cast<float>(epsilon));
+      .launch(map.device(), shape, dense.const_data_ptr<float>(), partial.const_data_ptr<float>(),
+              result.mutable_data_ptr<float>(), values, static_cast<float>(epsilon));
   return result;
 }
 

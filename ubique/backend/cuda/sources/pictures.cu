@@ -266,15 +266,16 @@ extern "C" __global__ void convolve_to_one(const Vector* x, const float* weight,
   }
 }
 
-// Each sample shifted and scaled to 0..1, one block per sample.
-extern "C" __global__ void stretch(const float* map, float* result, int values, float epsilon) {
-  __shared__ float low[32], high[32];
-  const float* from = map + static_cast<long long>(blockIdx.x) * values;
+// The least and the most of a part of a sample, (B, parts, 2); one block of 256 threads per part.
+extern "C" __global__ void ranges(const float* map, float2* partial, int values) {
+  __shared__ float low[8], high[8];
+  const float* from = map + static_cast<long long>(blockIdx.x / PARTS) * values;
+  const int part = blockIdx.x % PARTS;
   float least = from[0], most = from[0];
-#pragma unroll 8
-  for (int i = threadIdx.x; i < values; i += blockDim.x) {
-    least = from[i] < least || from[i] != from[i] ? from[i] : least;  // a NaN stays
-    most = from[i] > most || from[i] != from[i] ? from[i] : most;
+  for (int i = part * 256 + threadIdx.x; i < values; i += PARTS * 256) {
+    const float value = from[i];
+    least = value < least || value != value ? value : least;  // a NaN stays
+    most = value > most || value != value ? value : most;
   }
   for (int away = 16; away > 0; away /= 2) {
     const float l = __shfl_xor_sync(~0u, least, away), m = __shfl_xor_sync(~0u, most, away);
@@ -286,12 +287,27 @@ extern "C" __global__ void stretch(const float* map, float* result, int values, 
     high[threadIdx.x / 32] = most;
   }
   __syncthreads();
-  for (int warp = 0; warp < blockDim.x / 32; ++warp) {
+  if (threadIdx.x > 0) return;
+  for (int warp = 1; warp < 8; ++warp) {
     least = low[warp] < least || low[warp] != low[warp] ? low[warp] : least;
     most = high[warp] > most || high[warp] != high[warp] ? high[warp] : most;
   }
+  partial[blockIdx.x] = make_float2(least, most);
+}
+
+// Each sample shifted and scaled to 0..1, PARTS blocks per sample.
+extern "C" __global__ void stretch(const float* map, const float2* partial, float* result,
+                                   int values, float epsilon) {
+  const int sample = blockIdx.x / PARTS, part = blockIdx.x % PARTS;
+  float least = partial[sample * PARTS].x, most = partial[sample * PARTS].y;
+  for (int i = 1; i < PARTS; ++i) {
+    const float2 range = partial[sample * PARTS + i];
+    least = range.x < least || range.x != range.x ? range.x : least;
+    most = range.y > most || range.y != range.y ? range.y : most;
+  }
   const float range = (most - least) + epsilon;
-  float* to = result + static_cast<long long>(blockIdx.x) * values;
-#pragma unroll 8
-  for (int i = threadIdx.x; i < values; i += blockDim.x) to[i] = (from[i] - least) / range;
+  const long long start = static_cast<long long>(sample) * values;
+  for (int i = part * 256 + threadIdx.x; i < values; i += PARTS * 256) {
+    result[start + i] = (map[start + i] - least) / range;
+  }
 }
