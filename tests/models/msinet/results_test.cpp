@@ -129,6 +129,7 @@ TEST_CASE("start: files are called by the data set or by the folder of the pictu
   CHECK(dataset_label(config) == "my-photos");
   config.set_flag("dataset", "osie");
   CHECK(dataset_label(config) == "osie");
+  CHECK(dataset_label(Config()) == "pictures");
   Config stimuli;
   stimuli.set_flag("stimuli", "set.2/stimuli");
   CHECK(dataset_label(stimuli) == "set-2");

@@ -58,7 +58,7 @@ std::string dataset_label(const Config& config) {
   if (name.empty()) {
     fs::path folder = config.get<std::string>("data", "");
     if (folder.empty()) folder = fs::path(config.get<std::string>("stimuli", "")).parent_path();
-    folder = fs::absolute(folder).lexically_normal();
+    if (!folder.empty()) folder = fs::absolute(folder).lexically_normal();
     name = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
   }
   const auto odd = [](char c) {
