@@ -50,7 +50,7 @@ export function droppedFolder(files: File[]): ModelFolder {
   };
 }
 
-/** Whether these files are meant as a model rather than a scan. */
+/** Whether these files are meant as a model rather than something to run it on. */
 export function isModel(files: File[]): boolean {
   const models = /^(ubique\.json|model\.json|.*\.onnx|.*\.bin)$/i;
   return files.some((file) => models.test(file.name));

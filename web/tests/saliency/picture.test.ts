@@ -116,6 +116,18 @@ describe.skipIf(!canRun())('a picture', () => {
     expect(pixelDifference(own, map)).toBeLessThanOrEqual(2 * ONE_STEP); // decoders round, too
   });
 
+  test('has nearly the same map from weights of 16 bits', async () => {
+    await page.locator('#model').selectOption('scenes-f16');
+    await page.locator('#model-facts', { hasText: '16-bit weights' }).waitFor();
+    await page.locator('#plan', { hasText: 'agrees with ubique' }).waitFor();
+    await openPicture(page, picturePath);
+    const own = await downloaded(page, 'Map (PNG)');
+    expect(pixelDifference(own, ubiqueRun(picturePath).map)).toBeLessThanOrEqual(6 * ONE_STEP);
+    await page.locator('#model').selectOption('scenes-f32');
+    await page.locator('#model-facts', { hasText: '32-bit weights' }).waitFor();
+    await page.locator('#plan', { hasText: 'agrees with ubique' }).waitFor();
+  });
+
   test('with transparency has the colours below it, as in ubique', async () => {
     const path = join(folder, 'clear.png');
     writeFileSync(path, withOpacity(picturePath));
