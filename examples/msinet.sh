@@ -14,7 +14,7 @@ if [ -z "$data" ]; then
   data="$folder/data" first=photos second=ads
   "$ubique" data msinet synth -o "$data/$first" --count $scenes --valid $((scenes / 4)) --seed 1
   "$ubique" data msinet synth -o "$data/$second" --count $((scenes / 2)) --valid $((scenes / 4)) --seed 2
-  fresh=(--preset msinet-small --size 64,80 --batch 16 --lr 2e-3 --schedule cosine --flip -e $epochs)
+  fresh=(--preset msinet-small --size 64,80 --batch 16 --lr 5e-3 --clip-norm 1 --schedule cosine --flip -e $epochs)
 fi
 
 # train-salicon, then train-fixationadd1000 from its best: one command. On a Mac: DEVICE=metal.

@@ -29,8 +29,8 @@ class MsiNetFamily final : public engine::Family {
          "SALICON, then fine-tuned on a set of fixations"},
         {"ubique train msinet -d data --dataset mit1003 --results results -o runs/mit1003",
          "from the best SALICON weights in results/, which all runs share"},
-        {"ubique train msinet -d scenes --preset msinet-small --size 64,80 --batch 16 --lr 2e-3 "
-         "--schedule cosine --warmup 0.06 -e 7 --flip -o runs/scenes",
+        {"ubique train msinet -d scenes --preset msinet-small --size 64,80 --batch 16 --lr 5e-3 "
+         "--clip-norm 1 --schedule cosine --warmup 0.06 -e 7 --flip -o runs/scenes",
          "a small network on synthetic scenes, from nothing"}};
   }
   std::vector<engine::TrainStage> train_stages(const Config& config) const override {
