@@ -8,12 +8,8 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "bench/measure.h"
+#include "bench/updates.h"
 #include "ubique/base/text.h"
-#include "ubique/device/runtime.h"
-#include "ubique/engine/learner.h"
-#include "ubique/engine/session.h"
-#include "ubique/engine/state_dict.h"
 #include "ubique/models/meshnet/scan_segmenter.h"
 #include "ubique/models/meshnet/task.h"
 #include "ubique/plan/report.h"
@@ -61,40 +57,10 @@ engine::Batch noise_batch(const meshnet::MeshNetConfig& config) {
   return batch;
 }
 
-class NoiseTask final : public engine::Task {
- public:
-  explicit NoiseTask(const meshnet::MeshNetConfig& config)
-      : model_(config), recipe_(meshnet::paper_recipe()) {}
-  engine::Model& model() override { return model_; }
-  const engine::Dataset& training_set() override { throw std::logic_error("not asked for"); }
-  const engine::Recipe& recipe() const override { return recipe_; }
-  engine::Scores validate() override { return {}; }
-
- private:
-  meshnet::MeshNetModel model_;
-  engine::Recipe recipe_;
-};
-
 Measured time_training(const Case& wanted, const engine::Session& session,
                        const meshnet::MeshNetConfig& config) {
-  const auto device = session.device.torch_device;
-  NoiseTask task(config);
-  task.model().initialize(Random(1));
-  device::reset_peak(device);
-  engine::move_network(task.model().network(), session.plan, device);
-  task.model().adopt(session.plan);
-  engine::Learner learner(task, session.plan, device, 100);
-  const auto host = noise_batch(config);
-  auto batch = host;  // on the device already: the step is timed, not the copy
-  for (auto& [name, tensor] : batch.tensors) tensor = tensor.to(device);
-  std::int64_t step = 0;
-  return measure(
-      [&] {
-        learner.begin();
-        learner.add(batch);
-        learner.finish(step++);
-      },
-      device, wanted.repeats);
+  bench::UpdateTask<meshnet::MeshNetModel> task(config, meshnet::paper_recipe());
+  return bench::time_updates(task, session, noise_batch(config), wanted.repeats);
 }
 
 Measured time_inference(const Case& wanted, const engine::Session& session,

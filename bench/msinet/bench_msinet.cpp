@@ -9,10 +9,7 @@
 
 #include <cstdio>
 
-#include "bench/measure.h"
-#include "ubique/engine/learner.h"
-#include "ubique/engine/session.h"
-#include "ubique/engine/state_dict.h"
+#include "bench/updates.h"
 #include "ubique/models/msinet/predictor.h"
 #include "ubique/models/msinet/task.h"
 #include "ubique/plan/report.h"
@@ -54,38 +51,11 @@ engine::Batch noise_batch(const msinet::MsiNetConfig& config, std::int64_t count
   return batch;
 }
 
-class NoiseTask final : public engine::Task {
- public:
-  explicit NoiseTask(const msinet::MsiNetConfig& config)
-      : model_(config), recipe_(msinet::original_recipe()) {}
-  engine::Model& model() override { return model_; }
-  const engine::Dataset& training_set() override { throw std::logic_error("not asked for"); }
-  const engine::Recipe& recipe() const override { return recipe_; }
-  engine::Scores validate() override { return {}; }
-
- private:
-  msinet::MsiNetModel model_;
-  engine::Recipe recipe_;
-};
-
 Measured time_training(const Case& wanted, const engine::Session& session,
                        const msinet::MsiNetConfig& config) {
-  const auto device = session.device.torch_device;
-  NoiseTask task(config);
-  task.model().initialize(Random(1));
-  device::reset_peak(device);
-  engine::move_network(task.model().network(), session.plan, device);
-  task.model().adopt(session.plan);
-  engine::Learner learner(task, session.plan, device, 100);
-  auto batch = noise_batch(config, wanted.batch);
-  for (auto& [name, tensor] : batch.tensors) tensor = tensor.to(device);
-  std::int64_t step = 0;
-  const auto update = [&] {
-    learner.begin();
-    learner.add(batch);
-    learner.finish(step++);
-  };
-  return measure(update, device, wanted.rounds, wanted.pieces);
+  bench::UpdateTask<msinet::MsiNetModel> task(config, msinet::original_recipe());
+  return bench::time_updates(task, session, noise_batch(config, wanted.batch), wanted.rounds,
+                             wanted.pieces);
 }
 
 Measured time_inference(const Case& wanted, const engine::Session& session,
