@@ -32,7 +32,8 @@ std::string note_of(const StepRecord& record, const Recipe& recipe, const Scores
   const auto& shown = watched != scores.end()   ? *watched
                       : !record.metrics.empty() ? record.metrics.front()
                                                 : std::pair<std::string, double>{};
-  if (!shown.first.empty()) note += fmt::format("  {} {:.3g}", shown.first, shown.second);
+  const auto* place = watched != scores.end() ? "valid " : "";
+  if (!shown.first.empty()) note += fmt::format("  {}{} {:.3g}", place, shown.first, shown.second);
   return note + fmt::format("  memory {}, at most {} of {} predicted",
                             human_bytes(record.memory_now), human_bytes(record.memory_peak),
                             human_bytes(plan.memory.total));

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <utility>
 
 #include "ubique/base/log.h"
 #include "ubique/base/text.h"
@@ -16,9 +17,13 @@ namespace ubique::engine {
 namespace {
 
 std::string epoch_text(const EpochRecord& record, std::int64_t epochs) {
-  auto text = fmt::format("epoch {}/{}: loss {:.4g}", record.epoch + 1, epochs, record.train_loss);
-  for (const auto& [name, value] : record.scores) text += fmt::format(", {} {:.4g}", name, value);
-  text += fmt::format(", {:.1f} s", record.seconds);
+  auto text =
+      fmt::format("epoch {}/{}: training loss {:.4g}", record.epoch + 1, epochs, record.train_loss);
+  const char* before = "; validation ";
+  for (const auto& [name, value] : record.scores) {
+    text += fmt::format("{}{} {:.4g}", std::exchange(before, ", "), name, value);
+  }
+  text += fmt::format("; {:.1f} s", record.seconds);
   return record.best ? text + ", the best so far" : text;
 }
 

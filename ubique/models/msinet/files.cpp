@@ -75,6 +75,10 @@ data::SaliencyData open_named_set(const Config& config, const fs::path& root,
     return data::open_saliency_set(root, data::saliency_set(name), threads);
   }
   if (!name.empty() && !below && !plain) data::saliency_set(name);  // refuses it, did you mean
+  check(root.empty() || fs::is_directory(root), ErrorKind::Input,
+        "[msinet.data] {} is no folder; expected one with pictures and what people looked at in "
+        "them.",
+        root.string());
   auto data = data::open_saliency_folders(folders_of(config, below ? root / name : root), threads);
   if (known && data::saliency_set(name).sigma > 0) data.blur.sigma = data::saliency_set(name).sigma;
   return data;

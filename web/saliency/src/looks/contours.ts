@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Lines where a map crosses a value: marching squares between pixel middles. A pixel is covered as
-// far as its middle lies within the line, so edges are smooth without a second pass.
+// far as its middle lies within the line, so edges are smooth without a second pass. A dark rim
+// lets the line be seen on white pages too.
 import type { Pixels, SaliencyMap } from '../images/raster';
 import { blendPixel } from './blend';
 import type { Colour } from './palettes';
 
-const HALF_WIDTH = 0.75; // pixels
-const REACH = HALF_WIDTH + 0.5;
+const RIM: Colour = [20, 20, 20];
+const RIM_OPACITY = 0.5;
+
+/** In pixels; a large picture is looked at from further away. */
+function halfWidthOf(width: number, height: number): number {
+  return 0.75 * Math.max(1, Math.max(width, height) / 1200);
+}
 
 type Point = readonly [x: number, y: number];
 
@@ -19,43 +25,49 @@ function distanceToSegment(x: number, y: number, a: Point, b: Point): number {
   return Math.hypot(x - a[0] - along * dx, y - a[1] - along * dy);
 }
 
-/** How much of each pixel the lines cover; segments that meet do not add up. */
-class Coverage {
-  private readonly covered: Float32Array;
+/** How far each pixel is from the nearest line. */
+class LineDistance {
+  private readonly away: Float32Array;
+  private readonly half: number;
 
   constructor(
     private readonly width: number,
     private readonly height: number,
   ) {
-    this.covered = new Float32Array(width * height);
+    this.away = new Float32Array(width * height).fill(Infinity);
+    this.half = halfWidthOf(width, height);
   }
 
   add(a: Point, b: Point): void {
-    const left = Math.max(0, Math.floor(Math.min(a[0], b[0]) - REACH));
-    const right = Math.min(this.width - 1, Math.ceil(Math.max(a[0], b[0]) + REACH));
-    const top = Math.max(0, Math.floor(Math.min(a[1], b[1]) - REACH));
-    const bottom = Math.min(this.height - 1, Math.ceil(Math.max(a[1], b[1]) + REACH));
+    const reach = 2 * this.half + 0.5;
+    const left = Math.max(0, Math.floor(Math.min(a[0], b[0]) - reach));
+    const right = Math.min(this.width - 1, Math.ceil(Math.max(a[0], b[0]) + reach));
+    const top = Math.max(0, Math.floor(Math.min(a[1], b[1]) - reach));
+    const bottom = Math.min(this.height - 1, Math.ceil(Math.max(a[1], b[1]) + reach));
     for (let y = top; y <= bottom; ++y) {
       for (let x = left; x <= right; ++x) {
-        const share = Math.min(Math.max(REACH - distanceToSegment(x, y, a, b), 0), 1);
         const at = y * this.width + x;
-        if (share > this.covered[at]) this.covered[at] = share;
+        this.away[at] = Math.min(this.away[at], distanceToSegment(x, y, a, b));
       }
     }
   }
 
   paint(pixels: Pixels, colour: Colour): void {
-    for (let at = 0; at < this.covered.length; ++at) {
-      const share = this.covered[at];
-      if (share === 0) continue;
-      blendPixel(pixels, at % this.width, Math.floor(at / this.width), colour, share);
+    const within = (reach: number, away: number) => Math.min(Math.max(reach + 0.5 - away, 0), 1);
+    for (let at = 0; at < this.away.length; ++at) {
+      const rim = within(2 * this.half, this.away[at]);
+      if (rim === 0) continue;
+      const x = at % this.width;
+      const y = Math.floor(at / this.width);
+      blendPixel(pixels, x, y, RIM, RIM_OPACITY * rim);
+      blendPixel(pixels, x, y, colour, within(this.half, this.away[at]));
     }
   }
 }
 
 /** The line, or the two, through the square whose heights above the level are given clockwise from
  * its upper left corner. */
-function drawSquare(coverage: Coverage, x: number, y: number, heights: number[]): void {
+function drawSquare(lines: LineDistance, x: number, y: number, heights: number[]): void {
   const corners: Point[] = [
     [x, y],
     [x + 1, y],
@@ -72,18 +84,18 @@ function drawSquare(coverage: Coverage, x: number, y: number, heights: number[])
   const crossed = [0, 1, 2, 3].filter(
     (side) => heights[side] >= 0 !== heights[(side + 1) % 4] >= 0,
   );
-  if (crossed.length === 2) coverage.add(crossing(crossed[0]), crossing(crossed[1]));
+  if (crossed.length === 2) lines.add(crossing(crossed[0]), crossing(crossed[1]));
   if (crossed.length < 4) return;
   // A saddle: the middle decides which corners belong together.
   const middle = (heights[0] + heights[1] + heights[2] + heights[3]) / 4;
   const first = middle >= 0 !== heights[0] >= 0 ? 3 : 0; // lines cut off corners 0 and 2, or 1, 3
-  coverage.add(crossing(first), crossing((first + 1) % 4));
-  coverage.add(crossing((first + 2) % 4), crossing((first + 3) % 4));
+  lines.add(crossing(first), crossing((first + 1) % 4));
+  lines.add(crossing((first + 2) % 4), crossing((first + 3) % 4));
 }
 
 export function drawContour(pixels: Pixels, map: SaliencyMap, value: number, colour: Colour): void {
   const { width, height, values } = map;
-  const coverage = new Coverage(width, height);
+  const lines = new LineDistance(width, height);
   for (let y = 0; y + 1 < height; ++y) {
     for (let x = 0; x + 1 < width; ++x) {
       const at = y * width + x;
@@ -94,8 +106,8 @@ export function drawContour(pixels: Pixels, map: SaliencyMap, value: number, col
         values[at + width + 1] >= value === above;
       if (same) continue;
       const corners = [at, at + 1, at + width + 1, at + width];
-      drawSquare(coverage, x, y, corners.map((corner) => values[corner] - value));
+      drawSquare(lines, x, y, corners.map((corner) => values[corner] - value));
     }
   }
-  coverage.paint(pixels, colour);
+  lines.paint(pixels, colour);
 }

@@ -14,6 +14,8 @@ export interface Style {
   peaks: number; // how many places to mark
 }
 
+const LEVELS = 1024; // steps of opacity and colour between a map's lowest and highest value
+
 function drawMarks(pixels: Pixels, map: MeasuredMap, style: Style): void {
   const range = map.max - map.min;
   for (const level of range > 0 ? style.contours : []) {
@@ -25,12 +27,12 @@ function drawMarks(pixels: Pixels, map: MeasuredMap, style: Style): void {
 /** The map over the picture, which stays as it is; both of one size. */
 export function drawOverlay(picture: Pixels, map: MeasuredMap, style: Style): Pixels {
   const { width, height } = picture;
-  const table = paletteTable(style.palette);
+  const table = paletteTable(style.palette, LEVELS);
   const data = new Uint8ClampedArray(4 * width * height);
   for (let i = 0, at = 0; i < map.values.length; ++i, at += 4) {
-    const share = shareOf(map, map.values[i]);
-    const opacity = style.alpha * Math.sqrt(share);
-    const colour = 3 * Math.round(255 * share);
+    const level = Math.round((LEVELS - 1) * shareOf(map, map.values[i]));
+    const opacity = style.alpha * Math.sqrt(level / (LEVELS - 1));
+    const colour = 3 * level;
     for (let c = 0; c < 3; ++c) {
       data[at + c] = Math.round((1 - opacity) * picture.data[at + c] + opacity * table[colour + c]);
     }
@@ -44,10 +46,10 @@ export function drawOverlay(picture: Pixels, map: MeasuredMap, style: Style): Pi
 /** The map alone, from its lowest to its highest value through the palette. */
 export function drawMap(map: MeasuredMap, style: Style): Pixels {
   const { width, height } = map;
-  const table = paletteTable(style.palette);
+  const table = paletteTable(style.palette, LEVELS);
   const data = new Uint8ClampedArray(4 * width * height);
   for (let i = 0, at = 0; i < map.values.length; ++i, at += 4) {
-    const colour = 3 * Math.round(255 * shareOf(map, map.values[i]));
+    const colour = 3 * Math.round((LEVELS - 1) * shareOf(map, map.values[i]));
     for (let c = 0; c < 3; ++c) data[at + c] = table[colour + c];
     data[at + 3] = 255;
   }

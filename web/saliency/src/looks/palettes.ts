@@ -50,9 +50,9 @@ export function paletteColour(palette: Palette, share: number): Colour {
   return [grey, grey, grey];
 }
 
-/** 256 colours, three values each: a picture has more pixels than that. */
-export function paletteTable(palette: Palette): Uint8Array {
-  const table = new Uint8Array(3 * 256);
-  for (let i = 0; i < 256; ++i) table.set(paletteColour(palette, i / 255), 3 * i);
+/** As many colours, three values each: a picture has more pixels than that. */
+export function paletteTable(palette: Palette, levels = 256): Uint8Array {
+  const table = new Uint8Array(3 * levels);
+  for (let i = 0; i < levels; ++i) table.set(paletteColour(palette, i / (levels - 1)), 3 * i);
   return table;
 }
