@@ -34,13 +34,14 @@ TEST_CASE("runtime: graphs, kernels, pinned memory and copies") {
   volta.capability = 70;
   const auto stale = probed({fault("transfer.non_blocking", DType::F32)});
   check_rows({
-      {"CUDA", "h200", unmeasured, conv_model(2), "", "graph_capture=on", "one launch"},
+      {"CUDA", "h200", unmeasured, conv_model(2), "mode: run", "graph_capture=on", "one launch"},
+      {"training", "h200", unmeasured, conv_model(2), "", "graph_capture=off", "not"},
       {"Metal never", "m3-max-36g", unmeasured, conv_model(2), "", "graph_capture=off",
        "torch.compile"},
       {"CPU", "cpu-laptop", unmeasured, conv_model(2), "", "graph_capture=off", "CUDA matter"},
-      {"varying shapes", "h200", unmeasured, varying_model(), "", "graph_capture=off",
+      {"varying shapes", "h200", unmeasured, varying_model(), "mode: run", "graph_capture=off",
        "shapes vary"},
-      {"host in the loop", "h200", unmeasured, host_bound, "", "graph_capture=off",
+      {"host in the loop", "h200", unmeasured, host_bound, "mode: run", "graph_capture=off",
        "asks the host"},
       {"unwanted", "h200", unmeasured, conv_model(2), "graph_capture: off", "graph_capture=off",
        "as asked"},

@@ -74,6 +74,7 @@ CheckedFile both(const CheckedFile& a, const CheckedFile& b) {
   auto worse = a;
   worse.difference = std::max(a.difference, b.difference);
   worse.agreement = std::min(a.agreement, b.agreement);
+  if (b.map) worse.map = b.map;
   return worse;
 }
 

@@ -39,6 +39,8 @@ Choice<bool> choose_graph_capture(const Question& question) {
     why = "neither graph capture nor torch.compile works for training on Metal";
   } else if (!question.is(Kind::Cuda)) {
     why = "a CUDA matter";
+  } else if (question.train()) {
+    why = "inference is recorded, training steps are not";
   } else if (!question.needs.graph_capturable) {
     why = "the model asks the host in the middle of a step";
   } else if (!question.needs.fixed_shapes) {
@@ -50,7 +52,7 @@ Choice<bool> choose_graph_capture(const Question& question) {
       question.facts.label(), why);
   if (!why.empty()) return {false, why, {}};
   return {true,
-          wish == Toggle::On ? "as asked" : "fixed shapes: one launch for a whole step",
+          wish == Toggle::On ? "as asked" : "fixed shapes: one launch for a whole inference",
           {{"off", "a launch per kernel"}}};
 }
 
