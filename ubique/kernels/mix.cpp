@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ubique/kernels/autograd.h"
+#include "ubique/kernels/fused_mix.h"
 #include "ubique/kernels/fused_rows.h"
 
 namespace ubique::kernels {
@@ -133,6 +134,54 @@ at::Tensor gated_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept
   return y;
 }
 
+/// The weights' gradients from those of the wide values; places last, which is how sums of products
+/// with x come out aligned.
+std::pair<at::Tensor, at::Tensor> token_weight_gradients(const at::Tensor& of_sum,
+                                                         const at::Tensor& x,
+                                                         const at::Tensor& of_wide,
+                                                         const at::Tensor& gated) {
+  const auto of_gate_up = at::bmm(x, of_wide.transpose(1, 2)).sum(0).t();  // (2I, L)
+  const auto of_down = at::bmm(of_sum, gated.transpose(1, 2)).sum(0);      // (L, I)
+  return {of_gate_up, of_down};
+}
+
+/// token_mix where the device has a kernel for all of it.
+class PackedTokenMix final : public torch::autograd::Node {
+ public:
+  PackedTokenMix(at::Tensor x, at::Tensor y, at::Tensor inverse, GatedWeights weights)
+      : x_(std::move(x)), y_(std::move(y)), inverse_(std::move(inverse)), weights_(std::move(weights)) {}
+  std::string name() const override { return "ubique::PackedTokenMix"; }
+  void release_variables() override { x_ = y_ = inverse_ = at::Tensor(); }
+
+ private:
+  torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
+    const PlainTensors plain;
+    if (!gradients[0].defined()) return {at::Tensor(), at::Tensor(), at::Tensor()};
+    const auto of_sum = fused::post_norm_backward(gradients[0].contiguous(), y_, inverse_, 1);
+    gradients.clear();
+    const auto [of_x, of_wide, gated] = fused::token_mix_backward(of_sum, x_, weights_.packed_back);
+    const auto [of_gate_up, of_down] = token_weight_gradients(of_sum, x_, of_wide, gated);
+    return {of_x, of_gate_up.to(weights_.gate_up.parameter.scalar_type()),
+            of_down.to(weights_.down.parameter.scalar_type())};
+  }
+
+  at::Tensor x_, y_, inverse_;
+  GatedWeights weights_;
+};
+
+at::Tensor packed_token_mix(const at::Tensor& x, const GatedWeights& weights) {
+  at::Tensor y, inverse;
+  {
+    const PlainTensors plain;
+    std::tie(y, inverse) = fused::token_mix(x.contiguous(), weights.packed, kNormEpsilon);
+  }
+  if (wants_gradient(x) || weights.gate_up.wants_gradient() || weights.down.wants_gradient()) {
+    attach(y, std::make_shared<PackedTokenMix>(x.detach().contiguous(), y.detach(), inverse, weights),
+           {x, weights.gate_up.parameter, weights.down.parameter});
+  }
+  return y;
+}
+
 class PostNorm final : public torch::autograd::Node {
  public:
   PostNorm(at::Tensor y, at::Tensor inverse) : y_(std::move(y)), inverse_(std::move(inverse)) {}
@@ -156,7 +205,17 @@ at::Tensor channel_mix(const at::Tensor& x, const GatedWeights& weights, Kept ke
 }
 
 at::Tensor token_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept) {
+  if (weights.packed.defined()) return packed_token_mix(x, weights);
   return gated_mix<Tokens>(x, weights, kept);
+}
+
+void pack_for_token_mix(GatedWeights& weights, std::int64_t width) {
+  const bool learns = weights.gate_up.wants_gradient() || weights.down.wants_gradient();
+  const PlainTensors plain;
+  const auto &gate_up = weights.gate_up.value, &down = weights.down.value;
+  if (!fused::does_token_mix(gate_up, width)) return;
+  weights.packed = fused::pack_token_mix(gate_up, down, false);
+  if (learns) weights.packed_back = fused::pack_token_mix(gate_up, down, true);
 }
 
 at::Tensor post_norm(const at::Tensor& x, const at::Tensor& branch) {
