@@ -10,6 +10,8 @@ namespace {
 
 bool no_token_mix(const at::Tensor&, std::int64_t) { return false; }
 
+bool no_channel_gate(const at::Tensor&) { return false; }
+
 template <typename Function>
 auto find_mix_op(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Function>();
@@ -25,6 +27,11 @@ TORCH_LIBRARY_FRAGMENT(ubique, library) {
       "token_mix_backward(Tensor of_sum, Tensor x, Tensor packed) -> (Tensor, Tensor, Tensor)");
   library.impl("does_token_mix", c10::DispatchKey::CompositeExplicitAutograd,
                TORCH_FN(no_token_mix));
+  library.def("does_channel_gate(Tensor gate_up) -> bool");
+  library.def("pack_channel_gate(Tensor gate_up) -> Tensor");
+  library.def("channel_gate(Tensor x, Tensor packed, bool keep) -> (Tensor, Tensor)");
+  library.impl("does_channel_gate", c10::DispatchKey::CompositeExplicitAutograd,
+               TORCH_FN(no_channel_gate));
 }
 
 bool does_token_mix(const at::Tensor& gate_up, std::int64_t width) {
@@ -48,6 +55,22 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> token_mix_backward(const at::Tens
                                                                   const at::Tensor& packed) {
   static const auto op = find_mix_op<decltype(token_mix_backward)>("ubique::token_mix_backward");
   return op.call(of_sum, x, packed);
+}
+
+bool does_channel_gate(const at::Tensor& gate_up) {
+  static const auto op = find_mix_op<decltype(does_channel_gate)>("ubique::does_channel_gate");
+  return op.call(gate_up);
+}
+
+at::Tensor pack_channel_gate(const at::Tensor& gate_up) {
+  static const auto op = find_mix_op<decltype(pack_channel_gate)>("ubique::pack_channel_gate");
+  return op.call(gate_up);
+}
+
+std::tuple<at::Tensor, at::Tensor> channel_gate(const at::Tensor& x, const at::Tensor& packed,
+                                                bool keep) {
+  static const auto op = find_mix_op<decltype(channel_gate)>("ubique::channel_gate");
+  return op.call(x, packed, keep);
 }
 
 }  // namespace ubique::kernels::fused

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole token-mixing sub-layer for which a device may bring a kernel of its own; see fused.h.
-// Without autograd. Weights are arranged for the kernel once, by the first op.
+// Large parts of gated sub-layers for which a device may bring kernels of its own; see fused.h.
+// Without autograd. Weights are arranged for the kernels once.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -22,5 +22,12 @@ std::tuple<at::Tensor, at::Tensor> token_mix(const at::Tensor& x, const at::Tens
 std::tuple<at::Tensor, at::Tensor, at::Tensor> token_mix_backward(const at::Tensor& of_sum,
                                                                   const at::Tensor& x,
                                                                   const at::Tensor& packed);
+
+/// For weights (2I, K)?
+bool does_channel_gate(const at::Tensor& gate_up);
+at::Tensor pack_channel_gate(const at::Tensor& gate_up);
+/// swiglu(x gate_up^T) of x (M, K): (M, I); with `keep` also what was gated, (M, 2, I).
+std::tuple<at::Tensor, at::Tensor> channel_gate(const at::Tensor& x, const at::Tensor& packed,
+                                                bool keep);
 
 }  // namespace ubique::kernels::fused

@@ -13,6 +13,9 @@
 namespace ubique::kernels {
 namespace {
 
+/// Below so many tokens a vendor's product and a pass for the gate are quicker.
+constexpr std::int64_t kTokensForGate = 4096;
+
 /// One kind of mixing: its matrix products, around a gate and a norm that all kinds share.
 struct Channels {
   static constexpr std::int64_t kNormDim = 2;
@@ -21,6 +24,15 @@ struct Channels {
   static at::Tensor widen(const at::Tensor& x, const at::Tensor& gate_up) {
     const auto wide = at::mm(rows(x), gate_up.t());         // (B·L, 2I)
     return wide.view({wide.size(0), 2, wide.size(1) / 2});  // (B·L, 2, I)
+  }
+  /// The gated values (B·L, I), and what was gated if it is to be kept.
+  static std::tuple<at::Tensor, at::Tensor> gate(const at::Tensor& x, const GatedWeights& weights,
+                                                 bool keep) {
+    if (weights.packed.defined() && x.size(0) * x.size(1) >= kTokensForGate) {
+      return fused::channel_gate(rows(x).contiguous(), weights.packed, keep);
+    }
+    const auto wide = widen(x, weights.gate_up.value);
+    return {fused::swiglu(wide), keep ? wide : at::Tensor()};
   }
   static at::Tensor narrow(const at::Tensor& gated, const at::Tensor& down, const at::Tensor& x) {
     return at::mm(gated, down.t()).view(x.sizes());
@@ -51,6 +63,11 @@ struct Tokens {
   static at::Tensor widen(const at::Tensor& x, const at::Tensor& gate_up) {
     const auto wide = at::bmm(each(gate_up, x), x);                  // (B, 2I, H)
     return wide.view({x.size(0), 2, wide.numel() / x.size(0) / 2});  // (B, 2, I·H)
+  }
+  static std::tuple<at::Tensor, at::Tensor> gate(const at::Tensor& x, const GatedWeights& weights,
+                                                 bool keep) {
+    const auto wide = widen(x, weights.gate_up.value);
+    return {fused::swiglu(wide), keep ? wide : at::Tensor()};
   }
   static at::Tensor by_sample(const at::Tensor& flat, const at::Tensor& x) {
     return flat.view({x.size(0), -1, x.size(2)});
@@ -120,9 +137,8 @@ at::Tensor gated_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept
   at::Tensor y, inverse, wide;
   {
     const PlainTensors plain;
-    wide = Kind::widen(x, weights.gate_up.value);
-    auto gated = fused::swiglu(wide);
-    if (!learns || kept == Kept::Narrow) wide = at::Tensor();
+    at::Tensor gated;
+    std::tie(gated, wide) = Kind::gate(x, weights, learns && kept == Kept::Wide);
     const auto branch = Kind::narrow(gated, weights.down.value, x);
     gated = at::Tensor();
     std::tie(y, inverse) = fused::post_norm(x, branch, Kind::kNormDim, kNormEpsilon);
@@ -207,6 +223,12 @@ at::Tensor channel_mix(const at::Tensor& x, const GatedWeights& weights, Kept ke
 at::Tensor token_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept) {
   if (weights.packed.defined()) return packed_token_mix(x, weights);
   return gated_mix<Tokens>(x, weights, kept);
+}
+
+void pack_for_channel_mix(GatedWeights& weights) {
+  const PlainTensors plain;
+  const auto& gate_up = weights.gate_up.value;
+  if (fused::does_channel_gate(gate_up)) weights.packed = fused::pack_channel_gate(gate_up);
 }
 
 void pack_for_token_mix(GatedWeights& weights, std::int64_t width) {

@@ -27,7 +27,7 @@ std::vector<at::Tensor> run_mix(const MixCase& how, const at::Tensor& x, const a
   auto leaf = x.detach().requires_grad_();
   auto wide = gate_up.detach().requires_grad_(), narrow = down.detach().requires_grad_();
   GatedWeights weights{{wide, dtype}, {narrow, dtype}, {}, {}};
-  if (how.tokens) pack_for_token_mix(weights, how.width);
+  how.tokens ? pack_for_token_mix(weights, how.width) : pack_for_channel_mix(weights);
   const auto y = how.tokens ? token_mix(leaf, weights, kept) : channel_mix(leaf, weights, kept);
   y.backward(gradient);
   return {y.detach(), leaf.grad(), wide.grad(), narrow.grad()};
@@ -65,7 +65,7 @@ TEST_CASE("cuda rows: sub-layers and their gradients agree with the CPU in doubl
   for (const auto dtype : {at::kFloat, at::kBFloat16, at::kHalf}) {
     for (const bool tokens : {false, true}) {
       compare_mix({tokens, 3, 97, 512, 512}, dtype);
-      compare_mix({tokens, 70, 81, 256, 128}, dtype);
+      compare_mix({tokens, 70, 81, 256, tokens ? 128 : 256}, dtype);
       compare_mix({tokens, 2, 20, 64, 256}, dtype);
       compare_mix({tokens, 1, 7, 24, 40}, dtype);
       compare_mix({tokens, 5, 33, 136, 64}, dtype);

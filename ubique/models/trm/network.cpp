@@ -110,6 +110,7 @@ TrmWeights Trm::cast(at::ScalarType dtype) const {
       cast.out = {block.out, dtype};
     }
     cast.channels = {{block.gate_up, dtype}, {block.down, dtype}, {}, {}};
+    kernels::pack_for_channel_mix(cast.channels);
   }
   return weights;
 }

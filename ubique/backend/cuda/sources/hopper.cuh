@@ -79,16 +79,31 @@ __device__ inline unsigned pack_pair(float low, float high) {
 __device__ inline float low_of(unsigned pair) { return __uint_as_float(pair << 16); }
 __device__ inline float high_of(unsigned pair) { return __uint_as_float(pair & 0xffff0000u); }
 
+// Blocks along K are `rows` rows of 16 bytes apart, blocks across are 128 bytes apart.
+__device__ inline Descriptor rows_of_k(unsigned address, int rows) {
+  return describe(address, rows * 16, 128);
+}
+
 __device__ inline float fast_tanh(float x) {
   float y;
   asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 
+__device__ inline float silu(float x) {
+  const float half = 0.5f * x;
+  return fmaf(half, fast_tanh(half), half);
+}
+
 __device__ inline void load_transposed(unsigned (&values)[4], unsigned address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
                : "r"(address));
+}
+__device__ inline void store_4(unsigned address, unsigned a, unsigned b, unsigned c, unsigned d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+               "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
 }
 __device__ inline void store_transposed_4(unsigned address, unsigned a, unsigned b, unsigned c,
                                           unsigned d) {
@@ -116,27 +131,71 @@ __device__ inline void store_transposed_2(unsigned address, unsigned a, unsigned
 #define PLACES_52 PLACES_44 ", %44, %45, %46, %47, %48, %49, %50, %51"
 #define PLACES_64 PLACES_52 ", %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 
-// sums (64, N) += A (64, 16) B (16, N); B has rows of K. A in registers, or in shared memory with
-// rows of M. `fresh`: the sums begin here.
+// sums (64, N) += A (64, 16) B (16, N); B has rows of K. A is in registers, or in shared memory with
+// rows of K (`product`) or of M (`product_across`). `fresh`: the sums begin here.
+#define DEFINE_SHARED_PRODUCT(NAME, N, COUNT, A, B, FLAG, ACROSS)                             \
+  __device__ inline void NAME(float (&d)[COUNT], Descriptor a, Descriptor b, bool fresh) {    \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" FLAG ", 0;\n"                       \
+                 "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" PLACES_##COUNT  \
+                 "}, %" A ", %" B ", add, 1, 1, " ACROSS ", 0;\n}"                            \
+                 : SUMS_##COUNT(d)                                                            \
+                 : "l"(a), "l"(b), "r"(fresh ? 0 : 1));                                       \
+  }
 #define DEFINE_PRODUCT(N, COUNT, A0, A1, A2, A3, B0, FLAG)                                         \
   __device__ inline void product(float (&d)[COUNT], const unsigned (&a)[4], Descriptor b,          \
-                                 bool fresh = false) {                                             \
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" FLAG ", 0;\n"                             \
-                 "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" PLACES_##COUNT        \
-                 "}, {%" A0 ", %" A1 ", %" A2 ", %" A3 "}, %" B0 ", add, 1, 1, 0;\n}"               \
+                                 bool fresh) {                                                     \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" FLAG ", 0;\n"                            \
+                 "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" PLACES_##COUNT       \
+                 "}, {%" A0 ", %" A1 ", %" A2 ", %" A3 "}, %" B0 ", add, 1, 1, 0;\n}"              \
                  : SUMS_##COUNT(d)                                                                 \
                  : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(fresh ? 0 : 1));        \
   }                                                                                                \
-  __device__ inline void product(float (&d)[COUNT], Descriptor a, Descriptor b,                    \
-                                 bool fresh = false) {                                             \
-    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" A2 ", 0;\n"                               \
-                 "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" PLACES_##COUNT        \
-                 "}, %" A0 ", %" A1 ", add, 1, 1, 1, 0;\n}"                                         \
-                 : SUMS_##COUNT(d)                                                                 \
-                 : "l"(a), "l"(b), "r"(fresh ? 0 : 1));                                            \
-  }
+  DEFINE_SHARED_PRODUCT(product, N, COUNT, A0, A1, A2, "0")                                        \
+  DEFINE_SHARED_PRODUCT(product_across, N, COUNT, A0, A1, A2, "1")
 DEFINE_PRODUCT(64, 32, "32", "33", "34", "35", "36", "37")
 DEFINE_PRODUCT(88, 44, "44", "45", "46", "47", "48", "49")
 DEFINE_PRODUCT(104, 52, "52", "53", "54", "55", "56", "57")
 DEFINE_PRODUCT(128, 64, "64", "65", "66", "67", "68", "69")
+
+#ifdef STAGES
+// Pieces of memory on their way through shared memory: one thread fills, warps empty.
+struct Ring {
+  unsigned full, empty, stages;  // addresses
+  int step = 0;
+
+  __device__ unsigned stage_bytes(unsigned bytes) const { return stages + step % STAGES * bytes; }
+  __device__ unsigned full_now() const { return full + step % STAGES * 8; }
+  __device__ unsigned empty_now() const { return empty + step % STAGES * 8; }
+  __device__ unsigned parity() const { return step / STAGES & 1; }
+};
+
+__device__ inline Ring make_ring(char* memory, unsigned barriers_at, int readers) {
+  Ring ring{shared_address(memory) + barriers_at, shared_address(memory) + barriers_at + 8 * STAGES,
+            shared_address(memory)};
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < STAGES; ++i) {
+      barrier_init(ring.full + 8 * i, 1);
+      barrier_init(ring.empty + 8 * i, readers);
+    }
+    barrier_publish();
+  }
+  return ring;
+}
+
+#endif
+
+constexpr int kPitch = 64 * 2 + 16;  // bytes of a staged row of 64 values; banks do not meet
+
+// `rows` rows of 64 values from shared memory, `width` values apart.
+__device__ inline void write_rows(Bf16* to, unsigned from, int rows, long long width, int thread) {
+  for (int i = thread; i < rows * 8; i += 128) {
+    const int row = i / 8, part = i % 8;
+    uint4 values;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(values.x), "=r"(values.y), "=r"(values.z), "=r"(values.w)
+                 : "r"(from + row * kPitch + part * 16));
+    *reinterpret_cast<uint4*>(to + row * width + part * 8) = values;
+  }
+}
+
 #endif

@@ -9,28 +9,12 @@ constexpr int kColumns = (LENGTH + 7) / 8 * 8;    // what they give
 constexpr int kSums = kColumns / 2;               // of one thread
 constexpr int kSteps = kPlaces / 16;
 constexpr int kUnits = 64, kChunks = INNER / kUnits;
-constexpr int kPitch = 64 * 2 + 16;  // bytes of a place's 64 channels; banks do not meet
 constexpr int kSlabs = WIDTH / 128;  // of a sample, each of two warpgroups
 
 constexpr unsigned kWideBytes = 2 * kUnits * kPlaces * 2;   // (128, places): gates, then values
 constexpr unsigned kDownBytes = kColumns * kUnits * 2;      // (columns, 64)
 constexpr unsigned kStageBytes = kWideBytes + kDownBytes;
 constexpr unsigned kSlabBytes = kPlaces * kPitch;
-
-// Blocks along K are `rows` rows of 16 bytes apart, blocks across are 128 bytes apart.
-__device__ inline Descriptor rows_of_k(unsigned address, int rows) {
-  return describe(address, rows * 16, 128);
-}
-
-struct Ring {
-  unsigned full, empty, stages;  // addresses
-  int step = 0;
-
-  __device__ unsigned stage_bytes(unsigned bytes) const { return stages + step % STAGES * bytes; }
-  __device__ unsigned full_now() const { return full + step % STAGES * 8; }
-  __device__ unsigned empty_now() const { return empty + step % STAGES * 8; }
-  __device__ unsigned parity() const { return step / STAGES & 1; }
-};
 
 // The weights once for every tile of this block, chunk by chunk.
 __device__ inline void stream_weights(Ring ring, const char* weights, unsigned bytes, int tiles) {
@@ -42,19 +26,6 @@ __device__ inline void stream_weights(Ring ring, const char* weights, unsigned b
                 ring.full_now());
     }
   }
-}
-
-__device__ inline Ring make_ring(char* memory, unsigned barriers_at, int readers) {
-  Ring ring{shared_address(memory) + barriers_at, shared_address(memory) + barriers_at + 8 * STAGES,
-            shared_address(memory)};
-  if (threadIdx.x == 0) {
-    for (int i = 0; i < STAGES; ++i) {
-      barrier_init(ring.full + 8 * i, 1);
-      barrier_init(ring.empty + 8 * i, readers);
-    }
-    barrier_publish();
-  }
-  return ring;
 }
 
 // 64 channels of a sample, from a place's row of `pitch` bytes on.
@@ -82,11 +53,6 @@ __device__ inline void load_fragments(unsigned (&a)[kSteps][4], unsigned slab, i
   }
 }
 
-__device__ inline float silu(float x) {
-  const float half = 0.5f * x;
-  return fmaf(half, fast_tanh(half), half);
-}
-
 // Values (channels, places) to shared memory as (places, channels).
 template <int blocks>
 __device__ inline void stage_transposed(unsigned to, const unsigned (&first)[blocks],
@@ -101,18 +67,6 @@ __device__ inline void stage_transposed(unsigned to, const unsigned (&first)[blo
   if (blocks % 2 == 1) {
     store_transposed_2(to + ((blocks - 1) * 8 + lane % 8) * kPitch + column, first[blocks - 1],
                        second[blocks - 1]);
-  }
-}
-
-// `rows` rows of 64 channels from shared memory, `width` values apart.
-__device__ inline void write_rows(Bf16* to, unsigned from, int rows, long long width, int thread) {
-  for (int i = thread; i < rows * 8; i += 128) {
-    const int row = i / 8, part = i % 8;
-    uint4 values;
-    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(values.x), "=r"(values.y), "=r"(values.z), "=r"(values.w)
-                 : "r"(from + row * kPitch + part * 16));
-    *reinterpret_cast<uint4*>(to + row * width + part * 8) = values;
   }
 }
 
@@ -347,12 +301,12 @@ extern "C" __global__ void __launch_bounds__(384, 1)
         products_begin();
 #pragma unroll
         for (int s = 0; s < kSteps; ++s) {
-          product(wide, rows_of_channels(x_slab, s), rows_of_k(stage + s * 2 * 128 * 16, 128),
+          product_across(wide, rows_of_channels(x_slab, s), rows_of_k(stage + s * 2 * 128 * 16, 128),
                   s == 0);
         }
 #pragma unroll
         for (int s = 0; s < kSteps; ++s) {
-          product(of_gated, rows_of_channels(sum_slab, s),
+          product_across(of_gated, rows_of_channels(sum_slab, s),
                   rows_of_k(stage + kWideBytes + s * 2 * kUnits * 16, kUnits), s == 0);
         }
         products_commit();
@@ -386,7 +340,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
         }
 #pragma unroll
         for (int s = 0; s < 4; ++s) {
-          product(sums, of_up[s], rows_of_k(back + (s + 4) * 2 * kColumns * 16, kColumns));
+          product(sums, of_up[s], rows_of_k(back + (s + 4) * 2 * kColumns * 16, kColumns), false);
         }
         products_commit();
         // While those run, what the weights' gradients need goes out.
