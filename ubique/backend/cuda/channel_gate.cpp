@@ -11,13 +11,13 @@
 namespace ubique::backend {
 namespace {
 
-constexpr int kGateThreads = 384, kGateUnits = 64, kGatePiece = 64, kGateStages = 4;
+constexpr int kGateThreads = 384, kGateUnits = 64, kGatePiece = 64, kGateStages = 6;
 constexpr std::int64_t kGateTokens = 128, kGateSplit = 2;
 
-/// 128 tokens, the stages and what is written stay in shared memory.
+/// 128 tokens stay in shared memory, weights go through it.
 int gate_shared(std::int64_t width) {
   const auto slab = width / 8 * (64 * 16 + 16), piece = std::int64_t{2 * kGateUnits * kGatePiece * 2};
-  return static_cast<int>(kGateStages * piece + 2 * slab + std::int64_t{2 * 64} * (64 * 2 + 16) + 128);
+  return static_cast<int>(kGateStages * piece + 2 * slab + 128);
 }
 
 bool does_channel_gate(const at::Tensor& gate_up) {

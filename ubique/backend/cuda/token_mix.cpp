@@ -52,7 +52,7 @@ bool does_token_mix(const at::Tensor& gate_up, std::int64_t width) {
   const MixExtents extents{gate_up.size(1), width, gate_up.size(0) / 2};
   const auto columns = extents.columns();
   return gate_up.scalar_type() == at::kBFloat16 && (columns == 88 || columns == 104) &&
-         width % 128 == 0 && extents.inner % kMixUnits == 0 &&
+         width % 128 == 0 && extents.inner % (2 * kMixUnits) == 0 &&
          cuda::card_limits(gate_up.device()).capability == 90 && cuda::can_run_kernels();
 }
 

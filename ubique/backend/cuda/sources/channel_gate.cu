@@ -9,7 +9,6 @@ constexpr int kChunks = INNER / kUnits / SPLIT;         // of one block's turn
 constexpr unsigned kPieceBytes = 2 * kUnits * 64 * 2;   // (128, 64)
 constexpr unsigned kLead = 64 * 16 + 16;                // from 8 of K to the next; banks do not meet
 constexpr unsigned kSlabBytes = WIDTH / 8 * kLead;      // 64 tokens
-constexpr unsigned kStagingBytes = 64 * kPitch;
 
 __device__ inline void stream_pieces(Ring ring, const char* weights, int turns) {
   for (int turn = blockIdx.x; turn < turns; turn += gridDim.x) {
@@ -22,9 +21,24 @@ __device__ inline void stream_pieces(Ring ring, const char* weights, int turns) 
   }
 }
 
+// Value j of lane i of four becomes value i of lane j.
+__device__ inline void trade(unsigned (&values)[4], int lane) {
+#pragma unroll
+  for (int step = 1; step <= 2; step *= 2) {
+    const bool upper = lane & step;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i & step) continue;
+      const unsigned sent = upper ? values[i] : values[i | step];
+      const unsigned got = __shfl_xor_sync(~0u, sent, step);
+      (upper ? values[i] : values[i | step]) = got;
+    }
+  }
+}
+
 struct Gate {
   Bf16 *gated, *wide;
-  unsigned slab, staging;
+  unsigned slab;
   long long tokens;
   int group, warp, lane, thread;
 
@@ -42,19 +56,27 @@ struct Gate {
     }
   }
 
-  // A (64, 64) tile from registers to rows of `pitch` values.
-  __device__ void write(const unsigned (&top)[8], const unsigned (&bottom)[8], Bf16* to,
-                        long long first, long long pitch) const {
-    const unsigned row = warp * 16 + lane / 8 % 2 * 8 + lane % 8;
-    group_sync(1 + group);  // what was there has been written
+  // A (64, 64) tile from registers to rows of `pitch` values. Four lanes have two neighbours each of
+  // a row's eight; they trade until each has 16 neighbours, which fill a sector of memory.
+  __device__ void write(unsigned (&top)[8], unsigned (&bottom)[8], Bf16* to, long long first,
+                        long long pitch) const {
+    write_half(top, to, first + warp * 16 + lane / 4, pitch);
+    write_half(bottom, to, first + warp * 16 + lane / 4 + 8, pitch);
+  }
+  __device__ void write_half(unsigned (&pairs)[8], Bf16* to, long long token,
+                             long long pitch) const {
+    unsigned even[4], odd[4];
 #pragma unroll
-    for (int j = 0; j < 8; j += 2) {
-      store_4(staging + row * kPitch + (j + lane / 16) * 16, top[j], bottom[j], top[j + 1],
-              bottom[j + 1]);
+    for (int j = 0; j < 4; ++j) {
+      even[j] = pairs[2 * j];
+      odd[j] = pairs[2 * j + 1];
     }
-    group_sync(1 + group);
-    const long long rows = tokens - first;
-    write_rows(to + first * pitch, staging, rows < 64 ? static_cast<int>(rows) : 64, pitch, thread);
+    trade(even, lane);
+    trade(odd, lane);
+    if (token >= tokens) return;
+    uint4* const row = reinterpret_cast<uint4*>(to + token * pitch + lane % 4 * 16);
+    row[0] = make_uint4(even[0], even[1], even[2], even[3]);
+    row[1] = make_uint4(odd[0], odd[1], odd[2], odd[3]);
   }
 };
 
@@ -75,7 +97,7 @@ struct Gated {
     up_bottom[j] = pack_pair(sums[34 + i], sums[35 + i]);
 #endif
   }
-  __device__ inline void write(const Gate& gate, long long first, int unit) const {
+  __device__ inline void write(const Gate& gate, long long first, int unit) {
     gate.write(top, bottom, gate.gated + unit, first, INNER);
 #if KEEP
     gate.write(gate_top, gate_bottom, gate.wide + unit, first, 2 * INNER);
@@ -104,8 +126,8 @@ __device__ inline void do_chunk(float (&now)[64], const float (&before)[64], Rin
       products_wait<1>();  // the piece before this one has been read
       if (gate.lane == 0) barrier_arrive(ring.empty + (ring.step - 1) % STAGES * 8);
     }
-    if (!has_before) continue;
-    for (int j = piece * 8 / kPieces; j < (piece + 1) * 8 / kPieces; ++j) gated.take(before, j);
+    if (has_before)
+      for (int j = piece * 8 / kPieces; j < (piece + 1) * 8 / kPieces; ++j) gated.take(before, j);
   }
   products_wait<0>();
   if (gate.lane == 0) barrier_arrive(ring.empty + (ring.step - 1) % STAGES * 8);
@@ -115,8 +137,8 @@ __device__ inline void do_chunk(float (&now)[64], const float (&before)[64], Rin
 extern "C" __global__ void __launch_bounds__(384, 1)
     channel_gate(const Bf16* x, const char* weights, Bf16* gated, Bf16* wide, long long tokens) {
   extern __shared__ __align__(128) char memory[];
-  constexpr unsigned kSlabsAt = STAGES * kPieceBytes, kStagingAt = kSlabsAt + 2 * kSlabBytes;
-  Ring ring = make_ring(memory, kStagingAt + 2 * kStagingBytes, 8);
+  constexpr unsigned kSlabsAt = STAGES * kPieceBytes;
+  Ring ring = make_ring(memory, kSlabsAt + 2 * kSlabBytes, 8);
   __syncthreads();
   const int turns = static_cast<int>((tokens + kTokens - 1) / kTokens) * SPLIT;
   const int role = threadIdx.x / 128;
@@ -132,7 +154,6 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     gate.warp = gate.thread / 32;
     gate.lane = threadIdx.x % 32;
     gate.slab = shared_address(memory) + kSlabsAt + gate.group * kSlabBytes;
-    gate.staging = shared_address(memory) + kStagingAt + gate.group * kStagingBytes;
     for (int turn = blockIdx.x; turn < turns; turn += gridDim.x) {
       const long long first = static_cast<long long>(turn / SPLIT) * kTokens + gate.group * 64;
       const int unit = turn % SPLIT * kChunks * kUnits;

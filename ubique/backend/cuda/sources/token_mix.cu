@@ -3,7 +3,7 @@
 // their sums in registers, as attention kernels do; a third streams the weights through shared
 // memory, 64 inner units at a time. Channels are the rows of every product: x (L, H) is read as its
 // transpose and nothing is transposed in memory.
-// LENGTH: L, at most 104. WIDTH: H, a multiple of 128. INNER: a multiple of 64. STAGES.
+// LENGTH: L, at most 104. WIDTH: H, a multiple of 128. INNER: a multiple of 128. STAGES.
 constexpr int kPlaces = (LENGTH + 15) / 16 * 16;  // what products sum over
 constexpr int kColumns = (LENGTH + 7) / 8 * 8;    // what they give
 constexpr int kSums = kColumns / 2;               // of one thread
@@ -82,12 +82,67 @@ __device__ inline void clear_shared(unsigned from, unsigned bytes) {
 }
 
 #if PASS == 0
+// Gates and values of the stage that `ring` is at.
+__device__ inline void begin_chunk(float (&wide)[64], const unsigned (&a)[kSteps][4],
+                                   const Ring& ring) {
+  barrier_wait(ring.full_now(), ring.parity());
+  const unsigned stage = ring.stage_bytes(kStageBytes);
+  products_begin();
+#pragma unroll
+  for (int s = 0; s < kSteps; ++s) {
+    product(wide, a[s], rows_of_k(stage + s * 2 * 128 * 16, 128), s == 0);
+  }
+  products_commit();
+}
+
 struct Forward {
   Bf16* y;
   float* inverse;
   float epsilon;
   unsigned slab_memory[2];
   int group, warp, lane, thread;
+
+  __device__ static void gate(unsigned (&gated)[4][4], const float (&wide)[64]) {
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+#pragma unroll
+      for (int r = 0; r < 2; ++r) {
+        const int i = j * 4 + r * 2;
+        gated[j / 2][j % 2 * 2 + r] =
+            pack_pair(silu(wide[i]) * wide[32 + i], silu(wide[i + 1]) * wide[33 + i]);
+      }
+    }
+  }
+  __device__ static void narrow(float (&sums)[kSums], const unsigned (&gated)[4][4],
+                                unsigned stage, bool fresh) {
+    products_begin();
+#pragma unroll
+    for (int s = 0; s < 4; ++s) {
+      product(sums, gated[s], rows_of_k(stage + kWideBytes + s * 2 * kColumns * 16, kColumns),
+              fresh && s == 0);
+    }
+    products_commit();
+  }
+  // `now` has this chunk's gates and values; the next one's are on their way while they are gated.
+  __device__ void chunk(float (&sums)[kSums], const float (&now)[64], float (&next)[64],
+                        const unsigned (&a)[kSteps][4], Ring& ring, bool fresh) const {
+    const Ring here = ring;
+    ++ring.step;
+    begin_chunk(next, a, ring);
+    unsigned gated[4][4];
+    gate(gated, now);
+    narrow(sums, gated, here.stage_bytes(kStageBytes), fresh);
+    products_wait<0>();
+    if (lane == 0) barrier_arrive(here.empty_now());
+  }
+  __device__ void last_chunk(float (&sums)[kSums], const float (&now)[64], Ring& ring) const {
+    unsigned gated[4][4];
+    gate(gated, now);
+    narrow(sums, gated, ring.stage_bytes(kStageBytes), false);
+    products_wait<0>();
+    if (lane == 0) barrier_arrive(ring.empty_now());
+    ++ring.step;
+  }
 
   // The sum with x, over its root mean square; fragments hold x where sums hold the branch.
   __device__ void finish(float (&sums)[kSums], const unsigned (&a)[kSteps][4], const Slab& slab,
@@ -155,39 +210,15 @@ extern "C" __global__ void __launch_bounds__(384, 1)
       if (next < tiles) {
         fetch_slab(slabs + (turn ^ 1) * kSlabBytes, x, Slab(next, forward.group), forward.thread);
       }
-      float sums[kSums];
-      float wide[64];
-      for (int chunk = 0; chunk < kChunks; ++chunk, ++ring.step) {
-        barrier_wait(ring.full_now(), ring.parity());
-        const unsigned stage = ring.stage_bytes(kStageBytes);
-        products_begin();
-#pragma unroll
-        for (int s = 0; s < kSteps; ++s) {
-          product(wide, a[s], rows_of_k(stage + s * 2 * 128 * 16, 128), s == 0);
-        }
-        products_commit();
-        products_wait<0>();
-        unsigned gated[4][4];
-#pragma unroll
-        for (int j = 0; j < 8; ++j) {
-#pragma unroll
-          for (int r = 0; r < 2; ++r) {
-            const int i = j * 4 + r * 2;
-            gated[j / 2][j % 2 * 2 + r] =
-                pack_pair(silu(wide[i]) * wide[32 + i], silu(wide[i + 1]) * wide[33 + i]);
-          }
-        }
-        products_begin();
-#pragma unroll
-        for (int s = 0; s < 4; ++s) {
-          product(sums, gated[s],
-                  rows_of_k(stage + kWideBytes + s * 2 * kColumns * 16, kColumns),
-                  chunk == 0 && s == 0);
-        }
-        products_commit();
-        products_wait<0>();
-        if (forward.lane == 0) barrier_arrive(ring.empty_now());
+      float sums[kSums], even[64], odd[64];
+      begin_chunk(even, a, ring);
+      products_wait<0>();
+      for (int chunk = 0; chunk < kChunks - 2; chunk += 2) {
+        forward.chunk(sums, even, odd, a, ring, chunk == 0);
+        forward.chunk(sums, odd, even, a, ring, false);
       }
+      forward.chunk(sums, even, odd, a, ring, kChunks == 2);
+      forward.last_chunk(sums, odd, ring);
       forward.finish(sums, a, Slab(tile, forward.group), slabs + turn * kSlabBytes);
     }
   }
