@@ -65,6 +65,7 @@ bool TrainingRun::epoch_is_over() const {
 void TrainingRun::make_update() {
   const auto facts = attempt_update();
   epoch_mean_->add(facts.loss, facts.weight);
+  ratios_.add(facts.ratios);
   state_.cursor = sampler_.after(state_.cursor);
   ++state_.step;
   ++state_.open_updates;
