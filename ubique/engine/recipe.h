@@ -47,6 +47,7 @@ struct Recipe {
   bool watch_higher = true;         ///< is a higher one better?
   std::int64_t patience = 0;        ///< epochs without a better score before stopping; 0 = never
   std::int64_t validate_every = 1;  ///< epochs
+  std::int64_t validate_from = 0;   ///< epochs before the first validation
   std::int64_t checkpoint_every = 0;  ///< steps between kept step-N checkpoints; 0 = none
   std::int64_t keep = 3;              ///< step-N checkpoints at most
   std::int64_t max_bad_steps = 10;    ///< non-finite updates in a row before giving up

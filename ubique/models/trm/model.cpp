@@ -48,10 +48,10 @@ void TrmModel::adopt(const plan::Plan& plan) {
   const auto channels = plan.checkpointing.value ? kernels::Kept::Narrow : kernels::Kept::Wide;
   network_->keep(kernels::Kept::Narrow, channels);
   weights_.reset();
+  at_once_ = plan.micro_batch.value;
   if (plan.mode != plan::Mode::Train) return;
   const auto weight = network_->parameters().front();
-  const auto dtype =
-      plan.autocast.value ? probe::to_torch(plan.dtype.value) : weight.scalar_type();
+  const auto dtype = plan.autocast.value ? probe::to_torch(plan.dtype.value) : weight.scalar_type();
   const auto count = plan.effective_batch.value;
   // Another plan for less memory comes in the middle of a run: puzzles stay where they are.
   if (slots_ && slots_->steps.size(0) == count) return;
@@ -65,7 +65,8 @@ LookedUp TrmModel::look_up(const at::Tensor& ids) {
 }
 
 engine::Step TrmModel::step(const engine::Batch& batch) {
-  check(slots_.has_value(), ErrorKind::Internal, "[trm.step] a model that no plan was adopted for.");
+  check(slots_.has_value(), ErrorKind::Internal,
+        "[trm.step] a model that no plan was adopted for.");
   const auto& inputs = batch.tensors.at("inputs");
   const engine::Autocast plain(inputs.device().type(), {});
   const auto& settings = network_->config();
@@ -90,9 +91,7 @@ engine::Step TrmModel::step(const engine::Batch& batch) {
   return step;
 }
 
-engine::NamedTensors TrmModel::carry() {
-  return slots_ ? slots_->named() : engine::NamedTensors();
-}
+engine::NamedTensors TrmModel::carry() { return slots_ ? slots_->named() : engine::NamedTensors(); }
 
 engine::NamedTensors TrmModel::leaves() {
   engine::NamedTensors leaves;

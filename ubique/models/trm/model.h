@@ -40,6 +40,7 @@ class TrmModel final : public engine::Model {
   void abandon() override;
 
   Trm& trm() { return *network_; }
+  std::int64_t at_once() const { return at_once_; }  ///< samples, as the plan has it
   const TrmConfig& settings() const { return network_->config(); }
   /// By the steps since the last commit(); empty if there is no table.
   const std::vector<LookedUp>& looked_up() const { return looked_up_; }
@@ -53,6 +54,7 @@ class TrmModel final : public engine::Model {
   };
 
   std::shared_ptr<Trm> network_;
+  std::int64_t at_once_ = 1;
   std::optional<Slots> slots_;
   std::optional<TrmWeights> weights_;  // of the update under way, cast once
   std::vector<Pending> pending_;
