@@ -3,6 +3,9 @@
 // Options that every family has are here; the rest comes from the family.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "ubique/base/log.h"
 #include "ubique/base/table.h"
 #include "ubique/base/text.h"
@@ -23,7 +26,7 @@ std::vector<engine::Option> recipe_options() {
   return {
       {"-e,--epochs", "epochs", "N", "times through the training set"},
       {"--max-steps", "max_steps", "N", "stop after so many updates"},
-      {"--optimizer", "optimizer", "NAME", "adamw, adam_tf1, sgd, or one of the family's own"},
+      {"--optimizer", "optimizer", "NAME", "adamw, adam_tf1, adam_atan2 or sgd"},
       {"--lr", "lr", "RATE", "learning rate (its peak, with a schedule)"},
       {"--weight-decay,--wd", "weight_decay", "X", "decoupled weight decay"},
       {"--schedule", "schedule", "NAME", "constant, onecycle, cosine or plateau"},
@@ -45,6 +48,15 @@ std::vector<engine::Option> recipe_options() {
       {"--model", "model", "PATH", "start from these weights: a checkpoint or an importable file"},
       {"--dry-run", "dry_run", "", "print the plan and stop"},
   };
+}
+
+/// Started as one of several processes, by whatever starts such?
+int launched_processes() {
+  const auto number = [](const char* variable) {
+    const char* text = std::getenv(variable);
+    return text == nullptr ? 0 : std::atoi(text);
+  };
+  return std::max(number("WORLD_SIZE"), number("LOCAL_RANK") + 1);
 }
 
 /// The older projects' switch: off means f32, on leaves the choice to the plan.
@@ -144,6 +156,11 @@ Trained train_once(const Family& family, Request request) {
   request.model = request.config.get<std::string>("model", "");
   const auto device = engine::open_device(wishes, request.fallback);
   log::info("Using device: {}", device.facts.label());
+  const auto processes = std::max(wishes.world_size, launched_processes());
+  check(processes <= 1 || device.facts.kind != device::Kind::Mps, ErrorKind::Device,
+        "[cli.train] Distributed training is not supported on MPS. Please use CUDA or run on a "
+        "single device. Got {} processes, expected 1.",
+        processes);
   request.device = device.facts.backend;
   const auto task = family.task(request);
   request.config.finish();
@@ -200,6 +217,7 @@ std::vector<engine::Command> train_rows(const Family& family, const std::string&
   return {{.verb = verb,
            .summary = "train " + family.name() + ": " + family.summary(),
            .options = std::move(options),
+           .takes_settings = true,
            .examples = family.train_examples(),
            .run = [&family](const Request& request) { return run_train(family, request); }}};
 }
