@@ -1,103 +1,162 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw network steps on a device, recorded.
+// Times TRM through the same code that train uses (the family's plan, the engine's learner with the
+// optimizer, averaged weights and recording) and sixteen supervision steps of a batch of puzzles,
+// recorded. Puzzles are noise and stay on the device. One JSON line per case.
 //   bench_trm DEVICE train|run sudoku_mlp|sudoku_att|maze_att BATCH [ROUNDS] [PIECES]
+// PIECES calls are waited for together. With PROFILE=1 one more pass prints what each op takes.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <set>
-#include <torch/csrc/autograd/profiler_kineto.h>
 
-#include "bench/measure.h"
+#include "bench/updates.h"
 #include "ubique/device/recording.h"
-#include "ubique/device/select.h"
-#include "ubique/models/trm/loss.h"
-#include "ubique/models/trm/network.h"
+#include "ubique/models/trm/task.h"
 
 namespace {
+
 using namespace ubique;
+using bench::Measured;
+
+struct Case {
+  std::string device, mode, model;
+  std::int64_t batch = 1;
+  int rounds = 5, pieces = 1;
+};
 
 trm::TrmConfig config_of(const std::string& name) {
   trm::TrmConfig config;
   if (name == "sudoku_mlp") {
     config.mlp_t = true;
     config.positions = trm::Positions::None;
-  }
-  if (name == "maze_att") {
+  } else if (name == "maze_att") {
     config.seq_len = 900;
     config.vocab_size = 6;
     config.low_cycles = 4;
+  } else {
+    check(name == "sudoku_att", ErrorKind::Usage, "[bench.trm] no such model; got {}.", name);
   }
   return config;
 }
 
-int run(const std::string& where, const std::string& mode, const std::string& name,
-        std::int64_t batch, int rounds, int pieces) {
-  const auto device = device::select(device::parse_request(where)).torch_device;
-  const auto dtype = std::getenv("F32") ? at::kFloat : at::kBFloat16;
-  trm::Trm network(config_of(name));
+engine::Session session_of(const Case& wanted, const plan::Needs& needs) {
+  plan::Wishes wishes;
+  wishes.device = wanted.device;
+  wishes.mode = wanted.mode == "train" ? plan::Mode::Train : plan::Mode::Run;
+  wishes.batch = wanted.batch;
+  if (wanted.mode == "train") wishes.effective_batch = wanted.batch;
+  wishes.dtype = DType::BF16;
+  return engine::open_session(needs, wishes, false);
+}
+
+engine::Batch noise_batch(const trm::TrmConfig& config, std::int64_t count) {
+  const auto tokens = [&](std::uint64_t stream) {
+    auto values = at::empty({count, config.seq_len}, at::kInt);
+    auto* out = values.mutable_data_ptr<std::int32_t>();
+    const Random random(7, stream);
+    for (std::int64_t i = 0; i < values.numel(); ++i) {
+      out[i] = static_cast<std::int32_t>(random.below(
+          static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(config.vocab_size)));
+    }
+    return values;
+  };
+  engine::Batch batch;
+  batch.samples = count;
+  batch.weight = static_cast<double>(count);
+  batch.tensors = {{"inputs", tokens(0)},
+                   {"labels", tokens(1)},
+                   {"puzzle_identifiers", at::zeros({count}, at::kInt)},
+                   {"least_steps", at::zeros({count}, at::kInt)}};
+  return batch;
+}
+
+/// A model and the original's recipe; there is no data to ask for.
+class NoiseTask final : public engine::Task {
+ public:
+  explicit NoiseTask(const trm::TrmConfig& config) : model_(config) {}
+  engine::Model& model() override { return model_; }
+  const engine::Dataset& training_set() override { throw std::logic_error("not asked for"); }
+  const engine::Recipe& recipe() const override { return recipe_; }
+  engine::Scores validate() override { return {}; }
+  std::unique_ptr<engine::Optimizer> make_optimizer(
+      const engine::OptimizerOptions& options) override {
+    return trm::make_trm_optimizer(model_, options, {});
+  }
+
+ private:
+  trm::TrmModel model_;
+  engine::Recipe recipe_ = trm::original_recipe();
+};
+
+Measured time_training(const Case& wanted, const engine::Session& session,
+                       const trm::TrmConfig& config) {
+  NoiseTask task(config);
+  return bench::time_updates(task, session, noise_batch(config, wanted.batch), wanted.rounds,
+                             wanted.pieces);
+}
+
+Measured time_solving(const Case& wanted, const engine::Session& session,
+                      const trm::TrmConfig& config) {
+  const c10::NoGradGuard no_gradients;
+  const auto device = session.device.torch_device;
+  trm::Trm network(config);
   trm::initialize(network, Random(1));
   network.to(device);
-  if (std::getenv("WIDE")) network.keep(kernels::Kept::Wide, kernels::Kept::Wide);
-  if (std::getenv("NARROW")) network.keep(kernels::Kept::Narrow, kernels::Kept::Narrow);
-  const auto& config = network.config();
-  const auto ints = at::TensorOptions(at::kInt).device(device);
-  auto inputs = at::randint(0, config.vocab_size, {batch, config.seq_len}, ints);
-  auto labels = at::randint(0, config.vocab_size, {batch, config.seq_len}, ints);
-  auto rows = at::zeros({batch, config.puzzle_emb_ndim}, at::TensorOptions(at::kFloat).device(device));
-  at::Tensor loss;
+  const auto inputs = noise_batch(config, wanted.batch).tensors.at("inputs").to(device);
+  const auto weights = network.cast(at::kBFloat16);
+  const auto rows = at::zeros({wanted.batch, config.puzzle_emb_ndim},
+                              at::TensorOptions(at::kFloat).device(device));
   device::reset_peak(device);
-  auto held = network.start(network.cast(dtype), batch);
+  at::Tensor solved;
   const auto work = [&] {
-    if (mode == "train") {
-      network.zero_grad();
-      auto leaf = rows.detach().set_requires_grad(true);
-      const auto weights = network.cast(dtype);
-      auto latents = trm::Latents{held.high, held.low};
-      const auto answer = network.step(weights, network.embed(weights, inputs, leaf), latents);
-      loss = trm::judge(answer, labels, config.loss).total() / batch;
-      loss.backward();
-      held.high.copy_(latents.high);
-      held.low.copy_(latents.low);
-    } else {
-      const c10::NoGradGuard no_gradients;
-      const auto weights = network.cast(dtype);
-      const auto x = network.embed(weights, inputs, rows);
-      auto latents = network.start(weights, batch);
-      for (int i = 0; i < config.halt_max_steps; ++i) {
-        const auto answer = network.step(weights, x, latents);
-        loss = answer.logits.argmax(-1);
-      }
+    const c10::NoGradGuard none;
+    const auto x = network.embed(weights, inputs, rows);
+    auto latents = network.start(weights, wanted.batch);
+    for (std::int64_t i = 0; i < config.halt_max_steps; ++i) {
+      solved = network.step(weights, x, latents).logits.argmax(-1);
     }
   };
   std::unique_ptr<device::Recording> recording;
-  if (!std::getenv("EAGER")) recording = device::record(device, work);
-  if (std::getenv("TRACE")) {
-    namespace tp = torch::profiler::impl;
-    std::set<tp::ActivityType> acts{tp::ActivityType::CUDA, tp::ActivityType::CPU};
-    tp::ProfilerConfig cfg(tp::ProfilerState::KINETO, false, false, false, false, false);
-    torch::autograd::profiler::prepareProfiler(cfg, acts);
-    torch::autograd::profiler::enableProfiler(cfg, acts);
-    for (int i = 0; i < 2; ++i) recording ? recording->replay() : work();
-    device::synchronize(device);
-    auto r = torch::autograd::profiler::disableProfiler();
-    r->save(std::getenv("TRACE"));
-  }
-  const auto measured = bench::measure(
-      [&] { recording ? recording->replay() : work(); }, device, rounds, pieces);
-  fmt::print("{} {} {} recorded {} best {:.2f} median {:.2f} ms, {:.2f} GiB\n", mode, name, batch,
-             recording != nullptr, measured.best_ms, measured.ms,
-             static_cast<double>(measured.peak) / (1 << 30));
+  if (session.plan.graph_capture.value) recording = device::record(device, work);
+  return bench::measure([&] { recording ? recording->replay() : work(); }, device, wanted.rounds,
+                        wanted.pieces);
+}
+
+int run(const Case& wanted) {
+  const auto config = config_of(wanted.model);
+  const auto session = session_of(wanted, trm::needs_of(config));
+  engine::apply(session.plan);
+  const auto measured = wanted.mode == "train" ? time_training(wanted, session, config)
+                                               : time_solving(wanted, session, config);
+  const Json line = {{"program", "ubique"},
+                     {"device", session.device.facts.label()},
+                     {"mode", wanted.mode},
+                     {"model", wanted.model},
+                     {"batch", wanted.batch},
+                     {"dtype", to_string(session.plan.dtype.value)},
+                     {"recorded", session.plan.graph_capture.value},
+                     {"median_ms", measured.ms},
+                     {"best_ms", measured.best_ms},
+                     {"predicted_bytes", session.plan.memory.total},
+                     {"measured_bytes", measured.peak}};
+  std::puts(line.dump().c_str());
   return 0;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc < 5) return 2;
+  if (argc < 5) {
+    std::fputs(
+        "bench_trm DEVICE train|run sudoku_mlp|sudoku_att|maze_att BATCH [ROUNDS] [PIECES]\n",
+        stderr);
+    return 2;
+  }
+  Case wanted{argv[1], argv[2], argv[3], std::atoll(argv[4]), 5, 1};
+  if (argc > 5) wanted.rounds = std::atoi(argv[5]);
+  if (argc > 6) wanted.pieces = std::atoi(argv[6]);
   try {
-    return run(argv[1], argv[2], argv[3], std::atoll(argv[4]), argc > 5 ? std::atoi(argv[5]) : 5,
-               argc > 6 ? std::atoi(argv[6]) : 1);
+    return run(wanted);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_trm: %s\n", error.what());
     return 1;

@@ -58,7 +58,8 @@ TEST_CASE("stablemax: the original's numbers, in f64 and in f32") {
       CHECK(loss.item<double>() ==
             doctest::Approx(expected).epsilon(dtype == at::kDouble ? 1e-12 : 1e-6));
       loss.backward();
-      const auto gradient = at::tensor(item["grad_of_cross_entropy"].get<std::vector<double>>(), at::kDouble);
+      const auto gradient =
+          at::tensor(item["grad_of_cross_entropy"].get<std::vector<double>>(), at::kDouble);
       CHECK((logits.grad().to(at::kDouble) - gradient).abs().max().item<double>() <
             (dtype == at::kDouble ? 1e-12 : 1e-6));
     }

@@ -197,7 +197,8 @@ TEST_CASE("fifth origin (TinyRecursiveModels on Apple silicon)") {
   check_rows({
       // "torch.compile() not yet supported on MPS"
       {"no capture on Metal", "m3-max-36g", unmeasured, trm, "", "graph_capture=off", "Metal"},
-      {"capture on CUDA", "h200", unmeasured, trm, "mode: run", "graph_capture=on", ""},
+      {"capture on CUDA", "h200", unmeasured, trm, "mode: run", "graph_capture=on", "inference"},
+      {"of whole updates too", "h200", unmeasured, trm, "", "graph_capture=on", "update"},
       // "start with smaller batch for MPS: global_batch_size=8": the effective batch stays
       {"effective batch stays", "m3-max-36g", unmeasured, trm, "global_batch_size: 768",
        "effective_batch=768", "as asked"},

@@ -72,15 +72,37 @@ void Learner::begin() {
   sum_.emplace(model_, scaler_, device_.type(), autocast_of(plan_));
 }
 
-void Learner::add(const Batch& batch) { sum_->add(to_device(batch, device_, plan_)); }
+void Learner::add(const Batch& batch) {
+  if (!records(batch)) return sum_->add(to_device(batch, device_, plan_));
+  waiting_ = true;
+  if (!recorded_) {
+    recorded_.emplace(Recorded{to_device(batch, device_, plan_), {}, nullptr});
+    // Its own memory: what it is played with is copied here.
+    for (auto& [name, tensor] : recorded_->batch.tensors) tensor = tensor.clone();
+    return;
+  }
+  for (auto& [name, tensor] : recorded_->batch.tensors) {
+    tensor.copy_(batch.tensors.at(name), plan_.non_blocking.value);
+  }
+}
 
 UpdateFacts Learner::finish(std::int64_t step) {
+  if (waiting_) return finish_recorded(step);
   const c10::NoGradGuard no_gradients;
   UpdateFacts facts;
   facts.rates = schedule_->at(step);
-  facts.scale = scaler_.scale().clone();
   facts.weight = sum_->weight();
   facts.samples = sum_->samples();
+  optimizer_->prepare(facts.rates);
+  conclude(facts);
+  optimizer_->zero_grad();
+  sum_.reset();
+  return facts;
+}
+
+/// From the gradients of sum_ to new weights, on the device alone.
+void Learner::conclude(UpdateFacts& facts) {
+  facts.scale = scaler_.scale().clone();
   auto learns = parameters_;
   for (auto& leaf : model_.leaves()) learns.push_back(std::move(leaf));
   const auto settled =
@@ -90,22 +112,18 @@ UpdateFacts Learner::finish(std::int64_t step) {
   facts.loss = sum_->empty() ? at::zeros_like(facts.norm) : sum_->loss().to(at::kFloat);
   facts.metrics = sum_->metrics();
   facts.ratios = sum_->ratios();
-  if (!sum_->empty()) {
-    optimizer_->prepare(facts.rates);
-    optimizer_->step(facts.bad);
-    averages_.update();
-    scaler_.update(facts.bad);
-    skipped_.observe(facts.bad);
-    statistics_.heal();
-    model_.commit(facts.bad);
-  }
-  optimizer_->zero_grad();
-  sum_.reset();
-  return facts;
+  if (sum_->empty()) return;
+  optimizer_->step(facts.bad);
+  averages_.update();
+  scaler_.update(facts.bad);
+  skipped_.observe(facts.bad);
+  statistics_.heal();
+  model_.commit(facts.bad);
 }
 
 void Learner::abandon() {
   sum_.reset();
+  waiting_ = false;
   model_.abandon();
   optimizer_->zero_grad();
   statistics_.restore();

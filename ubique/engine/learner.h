@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 
+#include "ubique/device/recording.h"
 #include "ubique/engine/checkpoint.h"
 #include "ubique/engine/ema.h"
 #include "ubique/engine/generators.h"
@@ -37,13 +38,17 @@ class Learner {
   Learner(Task& task, const plan::Plan& plan, c10::Device device, std::int64_t total_steps);
 
   /// begin, add (once or more), then finish; or abandon, which leaves everything as begin found it.
+  /// Where the plan has it, an update of one whole batch is recorded and played from then on.
   void begin();
   void add(const Batch& batch);  ///< on the host
   UpdateFacts finish(std::int64_t step);
   void abandon();
 
   /// Less memory from now on: another micro-batch, recomputation.
-  void follow(const plan::Plan& plan) { plan_ = plan; }
+  void follow(const plan::Plan& plan) {
+    plan_ = plan;
+    recorded_.reset();
+  }
 
   /// The network, the averages in its place if there are any, in eval mode without gradient, under
   /// the plan's autocast; everything as before afterwards, torch's generators too.
@@ -65,6 +70,11 @@ class Learner {
   void put_generators(Checkpoint& checkpoint, const GeneratorStates& states) const;
   void load_generators(const Checkpoint& checkpoint);
   void load_carry(const NamedTensors& saved);
+  void conclude(UpdateFacts& facts);
+  bool records(const Batch& batch) const;
+  UpdateFacts finish_recorded(std::int64_t step);
+  void record();
+  std::vector<at::Tensor> changing_state() const;
 
   Task& task_;
   Model& model_;
@@ -79,6 +89,15 @@ class Learner {
   StatisticsGuard statistics_;
   GeneratorStates before_;  // of the update under way
   std::optional<Accumulation> sum_;
+
+  /// An update of one batch, with what it reads and writes each time it is played.
+  struct Recorded {
+    Batch batch;  // on the device
+    UpdateFacts facts;
+    std::unique_ptr<device::Recording> work;
+  };
+  std::optional<Recorded> recorded_;
+  bool waiting_ = false;  // for finish(), with its batch in recorded_
 };
 
 /// See Learner::at_rest.

@@ -28,6 +28,7 @@ class GradScaler {
   /// What gradients are to be multiplied by; undefined if disabled.
   at::Tensor inverse() const;
   const at::Tensor& scale() const { return scale_; }  ///< 1 if disabled
+  const at::Tensor& tracker() const { return tracker_; }
   /// After every update. `bad`: f32 device scalar, 1 if the gradients were not finite.
   void update(const at::Tensor& bad);
 

@@ -70,9 +70,9 @@ at::Tensor join_heads(const std::array<at::Tensor, 3>& gradients, const HeadForm
                                  const at::Tensor&, const at::Tensor&)>("ubique::join_heads");
     return op.call(gradients[0], gradients[1], gradients[2], form.cos, form.sin);
   }
-  auto joined = at::stack({gradients[0].transpose(1, 2), gradients[1].transpose(1, 2),
-                           gradients[2].transpose(1, 2)},
-                          2);  // (B, L, 3, heads, size)
+  auto joined = at::stack(
+      {gradients[0].transpose(1, 2), gradients[1].transpose(1, 2), gradients[2].transpose(1, 2)},
+      2);  // (B, L, 3, heads, size)
   if (form.rotates()) {
     auto turned = joined.slice(2, 0, 2);
     turned.copy_(plain_rotate(turned, form.cos, form.sin, true));

@@ -10,8 +10,8 @@
 namespace ubique::kernels {
 
 /// `qkv` (B, L, 3·heads·size), given up here: its memory may become the result's. Cosines and sines
-/// are (≥ L, size), f32, halves alike; undefined = nothing is rotated. Results: (B, heads, L, size).
-/// Rotated in f32 whatever the dtype.
+/// are (≥ L, size), f32, halves alike; undefined = nothing is rotated. Results: (B, heads, L,
+/// size). Rotated in f32 whatever the dtype.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> split_heads(const at::Tensor& qkv,
                                                            std::int64_t heads,
                                                            const at::Tensor& cos,

@@ -165,7 +165,10 @@ std::pair<at::Tensor, at::Tensor> token_weight_gradients(const at::Tensor& of_su
 class PackedTokenMix final : public torch::autograd::Node {
  public:
   PackedTokenMix(at::Tensor x, at::Tensor y, at::Tensor inverse, GatedWeights weights)
-      : x_(std::move(x)), y_(std::move(y)), inverse_(std::move(inverse)), weights_(std::move(weights)) {}
+      : x_(std::move(x)),
+        y_(std::move(y)),
+        inverse_(std::move(inverse)),
+        weights_(std::move(weights)) {}
   std::string name() const override { return "ubique::PackedTokenMix"; }
   void release_variables() override { x_ = y_ = inverse_ = at::Tensor(); }
 
@@ -192,7 +195,8 @@ at::Tensor packed_token_mix(const at::Tensor& x, const GatedWeights& weights) {
     std::tie(y, inverse) = fused::token_mix(x.contiguous(), weights.packed, kNormEpsilon);
   }
   if (wants_gradient(x) || weights.gate_up.wants_gradient() || weights.down.wants_gradient()) {
-    attach(y, std::make_shared<PackedTokenMix>(x.detach().contiguous(), y.detach(), inverse, weights),
+    attach(y,
+           std::make_shared<PackedTokenMix>(x.detach().contiguous(), y.detach(), inverse, weights),
            {x, weights.gate_up.parameter, weights.down.parameter});
   }
   return y;

@@ -16,8 +16,8 @@ constexpr double kNormEpsilon = 1e-5;
 
 /// A SwiGLU network without biases.
 struct GatedWeights {
-  CastWeight gate_up;  ///< (2I, D): gates first
-  CastWeight down;     ///< (D, I)
+  CastWeight gate_up;              ///< (2I, D): gates first
+  CastWeight down;                 ///< (D, I)
   at::Tensor packed, packed_back;  ///< arranged for a device's own kernel, if there is one
 };
 

@@ -100,7 +100,8 @@ struct Needs {
   bool f32_on_metal = false;  ///< half precision gave NaNs there: only if somebody asks for it
   bool dropout = false;
   bool fixed_shapes = true;
-  bool graph_capturable = false;
+  bool graph_capturable = false;  ///< inference asks nothing of the host in its middle
+  bool train_capturable = false;  ///< and a whole update neither
   std::string optimizer = "adamw";
   double optimizer_states = 2;       ///< f32 values per trainable parameter
   int weight_averages = 0;           ///< further f32 copies (EMA)

@@ -217,6 +217,7 @@ Needs read_needs(const Config& config) {
   needs.dropout = config.get("dropout", needs.dropout);
   needs.fixed_shapes = config.get("fixed_shapes", needs.fixed_shapes);
   needs.graph_capturable = config.get("graph_capturable", needs.graph_capturable);
+  needs.train_capturable = config.get("train_capturable", needs.train_capturable);
   needs.optimizer = config.get("optimizer", needs.optimizer);
   needs.optimizer_states = optimizer_states(config, needs.optimizer);
   needs.weight_averages = config.get("weight_averages", needs.weight_averages);

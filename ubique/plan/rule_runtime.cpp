@@ -39,8 +39,8 @@ Choice<bool> choose_graph_capture(const Question& question) {
     why = "neither graph capture nor torch.compile works for training on Metal";
   } else if (!question.is(Kind::Cuda)) {
     why = "a CUDA matter";
-  } else if (question.train()) {
-    why = "inference is recorded, training steps are not";
+  } else if (question.train() && !question.needs.train_capturable) {
+    why = "this model's inference is recorded, its training steps are not";
   } else if (!question.needs.graph_capturable) {
     why = "the model asks the host in the middle of a step";
   } else if (!question.needs.fixed_shapes) {
@@ -52,7 +52,9 @@ Choice<bool> choose_graph_capture(const Question& question) {
       question.facts.label(), why);
   if (!why.empty()) return {false, why, {}};
   return {true,
-          wish == Toggle::On ? "as asked" : "fixed shapes: one launch for a whole inference",
+          wish == Toggle::On ? "as asked"
+          : question.train() ? "fixed shapes: one launch for a whole update"
+                             : "fixed shapes: one launch for a whole inference",
           {{"off", "a launch per kernel"}}};
 }
 

@@ -110,10 +110,9 @@ void compare_convolution(at::ScalarType dtype, std::int64_t channels, std::int64
 
 TEST_CASE("cuda kernels: every source compiles for every architecture, without a card") {
   REQUIRE(backend::cuda::has_compiler());
-  CHECK(backend::cuda::source_names() == std::vector<std::string>{
-                                            "channel_gate.cu", "convolve.cu", "heads.cu",
-                                            "norm_act.cu", "pictures.cu", "rows.cu", "token_mix.cu",
-                                            "weight_gradient.cu"});
+  CHECK(backend::cuda::source_names() ==
+        std::vector<std::string>{"channel_gate.cu", "convolve.cu", "heads.cu", "norm_act.cu",
+                                 "pictures.cu", "rows.cu", "token_mix.cu", "weight_gradient.cu"});
   for (const int capability : {75, 80, 86, 89, 90}) {
     for (int scalar = 0; scalar < 3; ++scalar) {
       const auto type = fmt::format("SCALAR={}", scalar);

@@ -41,7 +41,8 @@ void compare_mix(const MixCase& how, at::ScalarType dtype) {
   const auto d = static_cast<double>(how.tokens ? how.length : how.width);
   const auto columns = how.tokens ? how.length : how.width;
   const auto x = at::randn({how.batch, how.length, how.width}).to(dtype);
-  const auto gate_up = (at::randn({2 * how.inner, columns}) / std::sqrt(d)).to(dtype).to(at::kFloat);
+  const auto gate_up =
+      (at::randn({2 * how.inner, columns}) / std::sqrt(d)).to(dtype).to(at::kFloat);
   const auto down =
       (at::randn({columns, how.inner}) / std::sqrt(double(how.inner))).to(dtype).to(at::kFloat);
   const auto gradient = at::randn(x.sizes()).to(dtype);

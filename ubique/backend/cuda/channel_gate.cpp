@@ -16,7 +16,8 @@ constexpr std::int64_t kGateTokens = 128, kGateSplit = 2;
 
 /// 128 tokens stay in shared memory, weights go through it.
 int gate_shared(std::int64_t width) {
-  const auto slab = width / 8 * (64 * 16 + 16), piece = std::int64_t{2 * kGateUnits * kGatePiece * 2};
+  const auto slab = width / 8 * (64 * 16 + 16),
+             piece = std::int64_t{2 * kGateUnits * kGatePiece * 2};
   return static_cast<int>(kGateStages * piece + 2 * slab + 128);
 }
 

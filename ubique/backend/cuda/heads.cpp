@@ -29,9 +29,9 @@ bool does_heads(const at::Tensor& x, std::int64_t size) {
 const cuda::Kernel& heads_kernel(const at::Tensor& x, const char* function, std::int64_t size) {
   const auto dtype = x.scalar_type();
   const int scalar = dtype == at::kHalf ? 0 : dtype == at::kBFloat16 ? 1 : 2;
-  return cuda::kernel(x.device(), "heads.cu", function,
-                      {fmt::format("SCALAR={}", scalar),
-                       fmt::format("HALF={}", size / 2 / head_lanes(dtype))});
+  return cuda::kernel(
+      x.device(), "heads.cu", function,
+      {fmt::format("SCALAR={}", scalar), fmt::format("HALF={}", size / 2 / head_lanes(dtype))});
 }
 
 cuda::LaunchShape heads_shape(const at::Tensor& x, long long items) {

@@ -31,14 +31,13 @@ bool does_rows(const at::Tensor& x, std::int64_t width) {
 
 /// `vectors` of a row are known to the norms' kernels when they are compiled.
 const cuda::Kernel& row_kernel(const at::Tensor& x, const char* function, std::int64_t vectors) {
-  return cuda::kernel(x.device(), "rows.cu", function,
-                      {fmt::format("SCALAR={}", row_scalar(x.scalar_type())),
-                       fmt::format("VECTORS={}", vectors)});
+  return cuda::kernel(
+      x.device(), "rows.cu", function,
+      {fmt::format("SCALAR={}", row_scalar(x.scalar_type())), fmt::format("VECTORS={}", vectors)});
 }
 
 LaunchShape sweep_of(const at::Tensor& x, std::int64_t threads) {
-  const auto most =
-      std::int64_t{kRowBlocksPerProcessor} * cuda::card_limits(x.device()).processors;
+  const auto most = std::int64_t{kRowBlocksPerProcessor} * cuda::card_limits(x.device()).processors;
   const auto blocks = (threads + kRowThreads - 1) / kRowThreads;
   return {std::clamp<std::int64_t>(blocks, 1, most), kRowThreads, 0};
 }

@@ -84,7 +84,7 @@ plan::Needs needs_of(const TrmConfig& config) {
   needs.tolerates_bf16 = true;
   needs.tolerates_f16 = false;  // never tried by anyone
   needs.f32_on_metal = true;
-  needs.graph_capturable = true;
+  needs.graph_capturable = needs.train_capturable = true;
   needs.optimizer = "adam_atan2";
   needs.weight_averages = 1;
   needs.effective_batch = 768;
