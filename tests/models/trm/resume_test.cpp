@@ -81,8 +81,10 @@ TEST_CASE("trm run: without exploration and augmentation pieces give the losses 
   const auto whole = run_with_stops(scratch / "data", scratch / "a", trm_plan(4), {}, plain);
   const auto parts = run_with_stops(scratch / "data", scratch / "b", trm_plan(1, 4), {}, plain);
   REQUIRE(whole.losses.size() == parts.losses.size());
+  // A sum that is nearly 0 has the sign of its rounding, and the table moves by signs.
+  const double near = trm_device_name() == "cpu" ? 1e-3 : 2e-2;
   for (std::size_t i = 0; i < whole.losses.size(); ++i) {
-    CHECK(parts.losses[i] == doctest::Approx(whole.losses[i]).epsilon(1e-3));
+    CHECK(parts.losses[i] == doctest::Approx(whole.losses[i]).epsilon(near));
   }
 }
 
@@ -122,4 +124,22 @@ TEST_CASE("trm run: scores are of all puzzles held out, the averages' own") {
   CHECK(score("steps") == 4);
   CHECK(score("steps_early") <= 4);
   CHECK(std::abs(score("accuracy") * 96 - std::round(score("accuracy") * 96)) < 1e-3);  // 6 x 16
+}
+
+TEST_CASE("trm run: recorded updates are those made one by one, in a run that is stopped too") {
+  const ScratchFolder scratch;
+  write_small_sudokus(scratch / "data", 10, 6);
+  const auto plain = run_with_stops(scratch / "data", scratch / "plain", trm_plan(), {});
+  auto recorded = trm_plan();
+  recorded.graph_capture.value = true;  // a device without recordings launches one by one
+  for (const auto& stops : {std::vector<std::int64_t>{}, std::vector<std::int64_t>{3}}) {
+    const auto folder = scratch / fmt::format("recorded-{}", stops.size());
+    const auto run = run_with_stops(scratch / "data", folder, recorded, stops);
+    REQUIRE(run.losses.size() == plain.losses.size());
+    for (std::size_t i = 0; i < run.losses.size(); ++i) {
+      CHECK(run.losses[i] == doctest::Approx(plain.losses[i]).epsilon(1e-4));
+    }
+    const auto steps = engine::find_tensor(run.state, "carry.steps");
+    CHECK(at::equal(steps, engine::find_tensor(plain.state, "carry.steps")));
+  }
 }
