@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sub-layers of a post-normed block, each rms_norm(x + f(x)) as one op with a backward of its
+// own: it keeps its input, its result and little else, and works the rest out again. Any device;
+// x is (B, L, H), weights are cast once by the caller.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "ubique/kernels/cast_weight.h"
+
+namespace ubique::kernels {
+
+constexpr double kNormEpsilon = 1e-5;
+
+/// A SwiGLU network without biases.
+struct GatedWeights {
+  CastWeight gate_up;  ///< (2I, D): gates first
+  CastWeight down;     ///< (D, I)
+};
+
+/// What a training step keeps of a gated layer's widest values (2I of them for D): all, or nothing,
+/// computing them again.
+enum class Kept { Wide, Narrow };
+
+/// Mixes the values of every token; D = H, normed along H.
+at::Tensor channel_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept);
+
+/// Mixes the tokens of every channel; D = L, normed along L. No tensor is transposed.
+at::Tensor token_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept);
+
+/// rms_norm(x + branch) along H: what is left of an attention layer once its branch is there.
+at::Tensor post_norm(const at::Tensor& x, const at::Tensor& branch);
+
+}  // namespace ubique::kernels

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention of a TRM's block: one bias-free product for queries, keys and values, rotated places,
+// torch's scaled dot products.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <tuple>
+
+#include "ubique/kernels/cast_weight.h"
+
+namespace ubique::trm {
+
+struct AttentionForm {
+  std::int64_t heads = 1;
+  bool causal = false;
+  at::Tensor cos, sin;  ///< (L, head size), f32; undefined = nothing is rotated
+};
+
+/// Cosines and sines of places 0..L-1, halves alike: (L, head size), f32.
+std::tuple<at::Tensor, at::Tensor> rope_tables(std::int64_t length, std::int64_t head_size,
+                                               c10::Device device);
+
+/// The branch of x (B, L, H); weights (3H, H) and (H, H).
+at::Tensor attention(const at::Tensor& x, const kernels::CastWeight& qkv,
+                     const kernels::CastWeight& out, const AttentionForm& form);
+
+}  // namespace ubique::trm

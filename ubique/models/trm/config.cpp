@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/models/trm/config.h"
+
+#include <array>
+#include <cmath>
+
+#include "ubique/base/text.h"
+
+namespace ubique::trm {
+namespace {
+
+template <typename Value, std::size_t size>
+Value parse_name(std::string_view text, const std::array<Value, size>& values, const char* what) {
+  std::vector<std::string> names;
+  for (const auto value : values) {
+    names.emplace_back(to_string(value));
+    if (names.back() == text) return value;
+  }
+  fail(ErrorKind::Usage, "[trm.config] unknown {}; got '{}', expected one of {}.{}", what, text,
+       join(names, ", "), hint(std::string(text), names));
+}
+
+std::int64_t ceil_div(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
+
+}  // namespace
+
+std::string_view to_string(Positions positions) {
+  switch (positions) {
+    case Positions::Rope:
+      return "rope";
+    case Positions::Learned:
+      return "learned";
+    case Positions::None:
+      return "none";
+  }
+  return "";
+}
+
+Positions parse_positions(std::string_view text) {
+  return parse_name(text, std::array{Positions::Rope, Positions::Learned, Positions::None},
+                    "pos_encodings");
+}
+
+std::string_view to_string(LossForm form) {
+  return form == LossForm::Stablemax ? "stablemax_cross_entropy" : "softmax_cross_entropy";
+}
+
+LossForm parse_loss_form(std::string_view text) {
+  return parse_name(text, std::array{LossForm::Stablemax, LossForm::Softmax}, "loss_type");
+}
+
+std::int64_t TrmConfig::prefix() const {
+  if (puzzle_emb_ndim == 0) return 0;  // nothing to carry
+  return puzzle_emb_len > 0 ? puzzle_emb_len : ceil_div(puzzle_emb_ndim, hidden_size);
+}
+
+std::int64_t TrmConfig::inner_size(std::int64_t width) const {
+  constexpr std::int64_t kMultiple = 256;
+  const auto wanted = static_cast<std::int64_t>(
+      std::nearbyint(expansion * static_cast<double>(width) * 2 / 3));  // ties to even, as Python
+  return ceil_div(wanted, kMultiple) * kMultiple;
+}
+
+std::string TrmConfig::name() const { return causal ? "trm-chat" : mlp_t ? "trm-mlp" : "trm-att"; }
+
+void validate(const TrmConfig& config, ErrorKind kind) {
+  const auto at_least = [kind](const char* key, std::int64_t value, std::int64_t least) {
+    check(value >= least, kind, "[trm.config] {} cannot be; got {}, expected at least {}.", key,
+          value, least);
+  };
+  at_least("seq_len", config.seq_len, 1);
+  at_least("vocab_size", config.vocab_size, 2);
+  at_least("num_puzzle_identifiers", config.num_puzzle_identifiers, 1);
+  at_least("hidden_size", config.hidden_size, 2);
+  at_least("num_heads", config.num_heads, 1);
+  at_least("L_layers", config.layers, 1);
+  at_least("H_cycles", config.high_cycles, 1);
+  at_least("L_cycles", config.low_cycles, 1);
+  at_least("puzzle_emb_ndim", config.puzzle_emb_ndim, 0);
+  at_least("puzzle_emb_len", config.puzzle_emb_len, 0);
+  at_least("halt_max_steps", config.halt_max_steps, 1);
+  check(config.expansion > 0, kind, "[trm.config] expansion cannot be; got {}, expected above 0.",
+        config.expansion);
+  const auto explores = config.halt_exploration_prob;
+  check(explores >= 0 && explores <= 1, kind,
+        "[trm.config] halt_exploration_prob cannot be; got {}, expected 0 to 1.", explores);
+  check(config.hidden_size % config.num_heads == 0 && config.head_size() % 2 == 0, kind,
+        "[trm.config] hidden_size {} does not divide into {} heads of an even size.",
+        config.hidden_size, config.num_heads);
+  check(config.prefix() * config.hidden_size >= config.puzzle_emb_ndim, kind,
+        "[trm.config] a puzzle's {} numbers do not fit into puzzle_emb_len {} tokens of {}.",
+        config.puzzle_emb_ndim, config.puzzle_emb_len, config.hidden_size);
+  check(!(config.mlp_t && config.causal), kind,
+        "[trm.config] mlp_t with causal: the network over places sees the tokens to come, so it "
+        "would read its own labels; got both, expected one. Chat needs attention.");
+  check(!(config.mlp_t && config.positions == Positions::Rope), kind,
+        "[trm.config] mlp_t has no queries and keys to rotate; got pos_encodings rope, expected "
+        "none or learned.");
+}
+
+std::int64_t parameter_count(const TrmConfig& config) {
+  const auto h = config.hidden_size, l = config.length();
+  const auto swiglu = [&](std::int64_t width) { return 3 * width * config.inner_size(width); };
+  const auto layer = (config.mlp_t ? swiglu(l) : 4 * h * h) + swiglu(h);
+  const auto positions = config.positions == Positions::Learned ? l * h : 0;
+  return 2 * config.vocab_size * h + 2 * h + 2 + config.layers * layer + positions;
+}
+
+}  // namespace ubique::trm
