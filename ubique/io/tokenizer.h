@@ -31,9 +31,9 @@ struct AddedToken {
 
 /// What a tokenizer file says. Tokens are spelled as in tokenizer_bytes.h.
 struct TokenizerModel {
-  std::vector<std::pair<std::string, std::int32_t>> vocabulary;
-  std::vector<std::pair<std::string, std::string>> merges;  ///< the first goes first
-  std::vector<AddedToken> added;
+  std::vector<std::pair<std::string, std::int32_t>> vocabulary = {};
+  std::vector<std::pair<std::string, std::string>> merges = {};  ///< the first goes first
+  std::vector<AddedToken> added = {};
   WordSplit split = {SplitStep::Words};
   bool whole_words_first = false;  ///< a word of the vocabulary is taken without merging
 };

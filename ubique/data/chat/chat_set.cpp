@@ -58,6 +58,7 @@ ChatSetPart write_part(const std::filesystem::path& folder, const std::string& n
                        const std::vector<std::int64_t>& chosen, const ChatTokens& tokens,
                        const PuzzleMetadata& metadata, const RowOptions& options) {
   auto set = empty_puzzle_set(metadata);
+  set.inputs = set.labels = TokenRows(metadata.seq_len, true);  // as kIgnoredLabel needs
   ChatSetPart part;
   for (const auto index : chosen) {
     const auto& conversation = conversations[static_cast<std::size_t>(index)];
@@ -92,8 +93,7 @@ io::TokenizerModel learn_chat_tokenizer(const std::vector<Conversation>& convers
 ChatSetReport write_chat_set(const std::filesystem::path& folder,
                              const std::vector<Conversation>& conversations,
                              io::TokenizerModel tokenizer, const ChatSetOptions& options) {
-  const auto splits =
-      split_conversations(static_cast<std::int64_t>(conversations.size()), options);
+  const auto splits = split_conversations(static_cast<std::int64_t>(conversations.size()), options);
   io::add_special_tokens(tokenizer, chat_markers());
   const io::Tokenizer ready(tokenizer);
   const ChatTokens tokens(ready);
@@ -118,8 +118,8 @@ ChatSetReport write_chat_set(const std::filesystem::path& folder,
   write_identifiers(folder, {"<blank>"});
   ChatSetReport report;
   report.vocabulary = ready.size();
-  report.train = write_part(folder, "train", conversations, splits.train, tokens, metadata,
-                            options.rows);
+  report.train =
+      write_part(folder, "train", conversations, splits.train, tokens, metadata, options.rows);
   if (!splits.test.empty()) {
     report.test =
         write_part(folder, "test", conversations, splits.test, tokens, metadata, options.rows);

@@ -16,18 +16,18 @@ io::TokenizerModel learn_chat_tokenizer(const std::vector<Conversation>& convers
                                         std::int64_t size);
 
 struct ChatSetOptions {
-  RowOptions rows;
+  RowOptions rows = {};
   double split = 0.95;  ///< share of the conversations to learn from; the others test
   std::uint64_t seed = 42;
 };
 
 struct ChatSetPart {
   std::int64_t conversations = 0, rows = 0;
-  std::int64_t tokens = 0;      ///< that count in the loss
-  std::int64_t cut = 0;         ///< conversations that lost their end
-  std::int64_t lost = 0;        ///< tokens of those
-  std::int64_t characters = 0;  ///< bytes of all texts
-  std::int64_t text_tokens = 0; ///< that these take, without markers
+  std::int64_t tokens = 0;       ///< that count in the loss
+  std::int64_t cut = 0;          ///< conversations that lost their end
+  std::int64_t lost = 0;         ///< tokens of those
+  std::int64_t characters = 0;   ///< bytes of all texts
+  std::int64_t text_tokens = 0;  ///< that these take, without markers
 };
 
 struct ChatSetReport {

@@ -93,8 +93,8 @@ Conversation read_entry(const Entry& entry) {
   const auto* output = text_of(entry.json, "output");
   if (instruction == nullptr || output == nullptr) refuse_entry(entry);
   const auto* input = text_of(entry.json, "input");
-  const auto question = input == nullptr || input->empty() ? *instruction
-                                                            : *instruction + "\n\n" + *input;
+  const auto question =
+      input == nullptr || input->empty() ? *instruction : *instruction + "\n\n" + *input;
   return {{{Role::User, question}, {Role::Assistant, *output}}};
 }
 
@@ -125,9 +125,12 @@ void add_lines(ConversationList& list, std::string_view text, const std::string&
 
 std::string_view to_string(Role role) {
   switch (role) {
-    case Role::System: return "system";
-    case Role::User: return "user";
-    case Role::Assistant: break;
+    case Role::System:
+      return "system";
+    case Role::User:
+      return "user";
+    case Role::Assistant:
+      break;
   }
   return "assistant";
 }

@@ -2,6 +2,7 @@
 // TRM's entry in the registry.
 #include "ubique/engine/family.h"
 
+#include "ubique/models/trm/commands_chat.h"
 #include "ubique/models/trm/model.h"
 
 namespace ubique::trm {
@@ -13,7 +14,7 @@ class TrmFamily final : public engine::Family {
   std::string summary() const override {
     return "trains tiny recursive models and solves puzzles with them: sudoku, mazes, ARC, chat";
   }
-  std::vector<engine::Command> commands() const override { return {}; }
+  std::vector<engine::Command> commands() const override { return {data_chat_command()}; }
   std::vector<engine::Option> train_options() const override { return {}; }
   engine::Recipe default_recipe() const override { return {}; }
   std::unique_ptr<engine::Model> configure(const Config& config) const override {
