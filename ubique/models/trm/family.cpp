@@ -14,7 +14,13 @@ class TrmFamily final : public engine::Family {
   std::string summary() const override {
     return "trains tiny recursive models and solves puzzles with them: sudoku, mazes, ARC, chat";
   }
-  std::vector<engine::Command> commands() const override { return {data_chat_command()}; }
+  std::vector<engine::Command> commands() const override {
+    engine::Command run{.verb = "run", .summary = "talk with a chat model", .needs_model = true};
+    run.options = chat_options();
+    run.examples = chat_examples();
+    run.run = run_chat;
+    return {data_chat_command(), run};
+  }
   std::vector<engine::Option> train_options() const override { return {}; }
   engine::Recipe default_recipe() const override { return {}; }
   std::unique_ptr<engine::Model> configure(const Config& config) const override {
