@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Philox4x64-10 (Salmon et al. 2011) keyed by NumPy's SeedSequence, and bounded numbers as NumPy
-// draws them: Lemire's products for the new generator, masks and rejection for the old one.
+// draws them: masks and rejection to shuffle, Lemire's products for single numbers.
 #include "ubique/data/numpy_random.h"
 
 #include <bit>
@@ -63,6 +63,16 @@ std::array<std::uint64_t, 4> philox4x64(std::array<std::uint64_t, 4> counter,
   return counter;
 }
 
+/// A number from 0 to `largest`, by as many bits as it has until they fit: how both generators
+/// shuffle.
+template <typename Next>
+std::size_t masked_number(std::size_t largest, const Next& next32) {
+  const auto mask = static_cast<std::uint32_t>(std::bit_ceil(largest + 1) - 1);
+  std::size_t number = next32() & mask;
+  while (number > largest) number = next32() & mask;
+  return number;
+}
+
 }  // namespace
 
 std::vector<std::int64_t> NumpyTwister::permutation(std::int64_t n) {
@@ -72,10 +82,7 @@ std::vector<std::int64_t> NumpyTwister::permutation(std::int64_t n) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = order.size(); i-- > 1;) {
-    const auto mask = static_cast<std::uint32_t>(std::bit_ceil(i + 1) - 1);
-    std::size_t j = twister_() & mask;
-    while (j > i) j = twister_() & mask;
-    std::swap(order[i], order[j]);
+    std::swap(order[i], order[masked_number(i, [&] { return twister_(); })]);
   }
   return order;
 }
@@ -131,7 +138,7 @@ std::vector<std::int32_t> NumpyPhilox::permutation(std::int32_t n) {
   std::vector<std::int32_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = order.size(); i-- > 1;) {
-    std::swap(order[i], order[at_most(static_cast<std::uint32_t>(i))]);
+    std::swap(order[i], order[masked_number(i, [&] { return next32(); })]);
   }
   return order;
 }

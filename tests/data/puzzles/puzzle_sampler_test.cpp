@@ -39,15 +39,17 @@ void check_batch(const data::PuzzleBatch& batch, const Json& golden) {
 
 /// This rank's slice.
 Indices slice(const Indices& all, const Json& run) {
-  const auto rows = static_cast<std::ptrdiff_t>(all.size()) / run["num_replicas"].get<std::ptrdiff_t>();
+  const auto rows =
+      static_cast<std::ptrdiff_t>(all.size()) / run["num_replicas"].get<std::ptrdiff_t>();
   const auto first = all.begin() + rows * run["rank"].get<std::ptrdiff_t>();
   return {first, first + rows};
 }
 
 void check_training(const data::PuzzleSet& set, const Json& run) {
-  const data::PuzzleSamplerOptions options{.seed = run["seed"].get<std::uint64_t>(),
-                                           .global_batch = run["global_batch_size"].get<std::int64_t>(),
-                                           .epochs = run["epochs_per_iter"].get<std::int64_t>()};
+  const data::PuzzleSamplerOptions options{
+      .seed = run["seed"].get<std::uint64_t>(),
+      .global_batch = run["global_batch_size"].get<std::int64_t>(),
+      .epochs = run["epochs_per_iter"].get<std::int64_t>()};
   data::NumpyTwister choices(run["numpy_legacy_seed_before_iteration"].get<std::uint32_t>());
   std::optional<data::PuzzleIteration> iteration;
   std::int64_t number = 0;
@@ -104,7 +106,8 @@ TEST_CASE("numpy: Philox gives NumPy's words, permutations and numbers") {
     data::NumpyPhilox raw(std::stoull(seed));
     CHECK(std::to_string(raw.key()[0]) == entry["key"][0].get<std::string>());
     CHECK(std::to_string(raw.key()[1]) == entry["key"][1].get<std::string>());
-    for (const auto& word : entry["raw_u64"]) CHECK(std::to_string(raw.next64()) == word.get<std::string>());
+    for (const auto& word : entry["raw_u64"])
+      CHECK(std::to_string(raw.next64()) == word.get<std::string>());
     data::NumpyPhilox fresh(std::stoull(seed));
     const auto& then = entry["then_fresh"];
     const auto n = then["permutation_n"].get<std::int32_t>();
@@ -182,9 +185,9 @@ TEST_CASE("puzzle sampler: short evaluation batches are padded, wrong options ar
   };
   CHECK(test::contains(refused(0, 1), "batches of 0"));
   CHECK(test::contains(refused(4, 0), "0 epochs"));
-  CHECK(test::contains(test::refusal_of(ErrorKind::Usage,
-                                        [&] { data::evaluation_batch(set, 0, 5, 0, 2); }),
-                       "cannot be divided by 2 processes"));
+  CHECK(test::contains(
+      test::refusal_of(ErrorKind::Usage, [&] { data::evaluation_batch(set, 0, 5, 0, 2); }),
+      "cannot be divided by 2 processes"));
 }
 
 TEST_CASE("puzzle sampler: updates are counted as the original counts them") {

@@ -135,9 +135,13 @@ TEST_CASE("puzzle set: folders are joined, puzzle ids of two meanings are not") 
     });
   };
   CHECK(test::contains(refused(), "puzzle id 1 is 'one' and 'two'"));
-  data::write_puzzle_set(scratch / "b", "train",
-                         data::empty_puzzle_set(data::sudoku_metadata(data::sudoku_shape(6))));
-  CHECK(test::contains(refused(), "does not"));
+  auto larger = data::empty_puzzle_set(data::sudoku_metadata(data::sudoku_shape(6)));
+  const std::vector<std::int32_t> row(36, 1);
+  data::add_example(larger, row, row);
+  data::end_puzzle(larger, 0);
+  data::end_group(larger);
+  data::write_puzzle_set(scratch / "b", "train", larger);
+  CHECK(test::contains(refused(), "got seq_len 16 and 36"));
 }
 
 TEST_CASE("puzzle set: twins are twins, and the same for the same stream") {
@@ -160,62 +164,69 @@ TEST_CASE("puzzle set: twins are twins, and the same for the same stream") {
 TEST_CASE("puzzle set: arrays of a wrong shape, type or length are refused") {
   using Bytes = std::vector<std::uint8_t>;
   CHECK(test::contains(damaged([](const fs::path& f) {
-          write_numbers(f / "all__inputs.npy", DType::U8, {4, 8}, Bytes(32, 1));
-        }),
+                         write_numbers(f / "all__inputs.npy", DType::U8, {4, 8}, Bytes(32, 1));
+                       }),
                        "got [4, 8], expected [examples, 16]"));
+  CHECK(test::contains(
+      damaged([](const fs::path& f) {
+        write_numbers(f / "all__inputs.npy", DType::F32, {4, 16}, std::vector<float>(64, 1));
+      }),
+      "got f32, expected u8, i32 or i64"));
   CHECK(test::contains(damaged([](const fs::path& f) {
-          write_numbers(f / "all__inputs.npy", DType::F32, {4, 16}, std::vector<float>(64, 1));
-        }),
-                       "got f32, expected u8, i32 or i64"));
-  CHECK(test::contains(damaged([](const fs::path& f) {
-          write_numbers(f / "all__labels.npy", DType::U8, {3, 16}, Bytes(48, 1));
-        }),
+                         write_numbers(f / "all__labels.npy", DType::U8, {3, 16}, Bytes(48, 1));
+                       }),
                        "got 4 and 3 rows"));
   CHECK(test::contains(damaged([](const fs::path& f) {
-          write_file(f / "all__labels.npy", read_file(f / "all__labels.npy").substr(0, 150));
-        }),
+                         write_file(f / "all__labels.npy",
+                                    read_file(f / "all__labels.npy").substr(0, 150));
+                       }),
                        "cut short"));
   CHECK(test::contains(damaged([](const fs::path& f) { fs::remove(f / "all__labels.npy"); }),
                        "all__labels.npy"));
   CHECK(test::contains(damaged([](const fs::path& f) {
-          write_numbers(f / "all__group_indices.npy", DType::I32, {2, 2},
-                        std::vector<std::int32_t>{0, 1, 2, 4});
-        }),
+                         write_numbers(f / "all__group_indices.npy", DType::I32, {2, 2},
+                                       std::vector<std::int32_t>{0, 1, 2, 4});
+                       }),
                        "expected one dimension"));
 }
 
 TEST_CASE("puzzle set: tokens, ids and offsets out of range are refused, with their place") {
   using Numbers = std::vector<std::int32_t>;
   CHECK(test::contains(damaged([](const fs::path& f) {
-          auto tokens = std::vector<std::int64_t>(64, 1);
-          tokens[21] = 6;
-          write_numbers(f / "all__inputs.npy", DType::I64, {4, 16}, tokens);
-        }),
+                         auto tokens = std::vector<std::int64_t>(64, 1);
+                         tokens[21] = 6;
+                         write_numbers(f / "all__inputs.npy", DType::I64, {4, 16}, tokens);
+                       }),
                        "got 6 in row 1, column 5, expected 0 to 5"));
+  CHECK(
+      test::contains(damaged([](const fs::path& f) {
+                       write_numbers(f / "all__inputs.npy", DType::I32, {4, 16}, Numbers(64, -100));
+                     }),
+                     "got -100 in row 0"));
+  CHECK(test::contains(
+      damaged([](const fs::path& f) {
+        write_numbers(f / "all__puzzle_identifiers.npy", DType::I32, {4}, Numbers{0, 0, 1, 0});
+      }),
+      "got 1 at place 2, expected 0 to 0"));
+  CHECK(test::contains(
+      damaged([](const fs::path& f) {
+        write_numbers(f / "all__puzzle_indices.npy", DType::I32, {5}, Numbers{0, 1, 1, 3, 4});
+      }),
+      "got 1 at place 2 after 1"));
+  CHECK(test::contains(
+      damaged([](const fs::path& f) {
+        write_numbers(f / "all__puzzle_indices.npy", DType::I32, {5}, Numbers{0, 1, 2, 3, 9});
+      }),
+      "got 9, expected 4"));
   CHECK(test::contains(damaged([](const fs::path& f) {
-          write_numbers(f / "all__inputs.npy", DType::I32, {4, 16}, Numbers(64, -100));
-        }),
-                       "got -100 in row 0"));
-  CHECK(test::contains(damaged([](const fs::path& f) {
-          write_numbers(f / "all__puzzle_identifiers.npy", DType::I32, {4}, Numbers{0, 0, 1, 0});
-        }),
-                       "got 1 at place 2, expected 0 to 0"));
-  CHECK(test::contains(damaged([](const fs::path& f) {
-          write_numbers(f / "all__puzzle_indices.npy", DType::I32, {5}, Numbers{0, 1, 1, 3, 4});
-        }),
-                       "got 1 at place 2 after 1"));
-  CHECK(test::contains(damaged([](const fs::path& f) {
-          write_numbers(f / "all__puzzle_indices.npy", DType::I32, {5}, Numbers{0, 1, 2, 3, 9});
-        }),
-                       "got 9, expected 4"));
-  CHECK(test::contains(damaged([](const fs::path& f) {
-          write_numbers(f / "all__group_indices.npy", DType::I32, {0}, Numbers{});
-        }),
+                         write_numbers(f / "all__group_indices.npy", DType::I32, {0}, Numbers{});
+                       }),
                        "got nothing, expected 4"));
-  CHECK(test::contains(damaged([](const fs::path& f) {
-          write_numbers(f / "all__puzzle_indices.npy", DType::I32, {3}, Numbers{0, 1, 4});
-        }),
-                       "got 2 puzzles, expected 4"));
+  CHECK(test::contains(
+      damaged([](const fs::path& f) {
+        write_numbers(f / "all__puzzle_indices.npy", DType::I32, {3}, Numbers{0, 1, 4});
+      }),
+      "got 2 puzzles, expected 4"));
 }
 
 TEST_CASE("puzzle set: a damaged dataset.json is refused, with the key") {
@@ -245,9 +256,9 @@ TEST_CASE("puzzle set: a damaged dataset.json is refused, with the key") {
       with("ubique",
            {{"kind", "sudoku"}, {"rows", 4}, {"cols", 4}, {"box_rows", 4}, {"box_cols", 4}}),
       "cannot be"));
-  CHECK(test::contains(test::refusal_of(ErrorKind::Input,
-                                        [] { data::read_puzzle_set("/nowhere", "train"); }),
-                       "no train in /nowhere"));
+  CHECK(test::contains(
+      test::refusal_of(ErrorKind::Input, [] { data::read_puzzle_set("/nowhere", "train"); }),
+      "no train in /nowhere"));
 }
 
 TEST_CASE("puzzle set: a folder with other things in it is not taken") {
@@ -256,9 +267,9 @@ TEST_CASE("puzzle set: a folder with other things in it is not taken") {
   data::claim_puzzle_folder(scratch / "new", set.metadata.made_with);
   data::write_puzzle_set(scratch / "new", "train", set);
   data::claim_puzzle_folder(scratch / "new", set.metadata.made_with);
-  CHECK(test::contains(test::refusal_of(ErrorKind::Usage,
-                                        [&] { data::claim_puzzle_folder(scratch / "new", 1); }),
-                       "holds puzzles of other options"));
+  CHECK(test::contains(
+      test::refusal_of(ErrorKind::Usage, [&] { data::claim_puzzle_folder(scratch / "new", 1); }),
+      "holds puzzles of other options"));
   write_file(scratch / "letter.txt", "x");
   CHECK(test::contains(
       test::refusal_of(ErrorKind::Usage, [&] { data::claim_puzzle_folder(scratch.path(), 1); }),

@@ -27,7 +27,8 @@ data::SudokuSymmetry recorded_symmetry(const Json& entry) {
     symmetry.rows[i] = entry["row_perm"][i].get<std::uint8_t>();
     symmetry.columns[i] = entry["col_perm"][i].get<std::uint8_t>();
   }
-  for (std::size_t i = 0; i < 10; ++i) symmetry.digits[i] = entry["digit_map"][i].get<std::uint8_t>();
+  for (std::size_t i = 0; i < 10; ++i)
+    symmetry.digits[i] = entry["digit_map"][i].get<std::uint8_t>();
   return symmetry;
 }
 
@@ -76,7 +77,8 @@ TEST_CASE("sudoku: difficulty does not depend on the names of digits") {
   CHECK(guessed > 0);
 }
 
-TEST_CASE("sudoku: made puzzles have one solution and no clue too many, the same for the same seed") {
+TEST_CASE(
+    "sudoku: made puzzles have one solution and no clue too many, the same for the same seed") {
   for (const int size : {4, 6, 9}) {
     CAPTURE(size);
     const auto shape = data::sudoku_shape(size);
@@ -124,7 +126,8 @@ TEST_CASE("sudoku: the 288 grids of 4x4 are two, up to symmetry") {
   const auto four = data::sudoku_shape(4);
   std::set<data::SudokuGrid> forms;
   for (std::uint64_t i = 0; i < 200; ++i) {
-    forms.insert(data::canonical_form(four, data::make_sudoku(four, 16, Random(4).fork(i)).solution));
+    forms.insert(
+        data::canonical_form(four, data::make_sudoku(four, 16, Random(4).fork(i)).solution));
   }
   CHECK(forms.size() == 2);
 }
@@ -169,7 +172,6 @@ TEST_CASE("sudoku: sizes and tokens that cannot be are refused") {
                        "expected 4, 6 or 9"));
   const std::vector<std::int32_t> tokens(16, 7);
   CHECK(test::contains(
-      test::refusal_of(ErrorKind::Input,
-                       [&] { data::sudoku_grid(data::sudoku_shape(4), tokens); }),
+      test::refusal_of(ErrorKind::Input, [&] { data::sudoku_grid(data::sudoku_shape(4), tokens); }),
       "token 7 in cell 0"));
 }

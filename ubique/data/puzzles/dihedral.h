@@ -28,14 +28,22 @@ inline std::size_t dihedral_source(int id, GridSize source, std::size_t row, std
   const auto last_row = source.rows - 1, last_col = source.cols - 1;
   const auto at = [&](std::size_t r, std::size_t c) { return r * source.cols + c; };
   switch (id) {
-    case 1: return at(col, last_col - row);
-    case 2: return at(last_row - row, last_col - col);
-    case 3: return at(last_row - col, row);
-    case 4: return at(row, last_col - col);
-    case 5: return at(last_row - row, col);
-    case 6: return at(col, row);
-    case 7: return at(last_row - col, last_col - row);
-    default: return at(row, col);
+    case 1:
+      return at(col, last_col - row);
+    case 2:
+      return at(last_row - row, last_col - col);
+    case 3:
+      return at(last_row - col, row);
+    case 4:
+      return at(row, last_col - col);
+    case 5:
+      return at(last_row - row, col);
+    case 6:
+      return at(col, row);
+    case 7:
+      return at(last_row - col, last_col - row);
+    default:
+      return at(row, col);
   }
 }
 

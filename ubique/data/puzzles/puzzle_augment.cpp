@@ -40,8 +40,8 @@ TokenTwin maze_twin(const PuzzleLayout& layout, const Random& random) {
   constexpr std::array<int, 4> kKeepShape{0, 2, 4, 5};
   const auto id = layout.rows == layout.cols ? static_cast<int>(random.below(0, 8))
                                              : kKeepShape[random.below(0, kKeepShape.size())];
-  return {dihedral_places(id, {static_cast<std::size_t>(layout.rows),
-                               static_cast<std::size_t>(layout.cols)}),
+  return {dihedral_places(
+              id, {static_cast<std::size_t>(layout.rows), static_cast<std::size_t>(layout.cols)}),
           {}};
 }
 
@@ -70,9 +70,8 @@ std::int32_t load_twin(const PuzzleSet& set, std::int64_t example, const Random&
   const auto id = load_example(set, example, inputs, labels);
   const auto& layout = set.metadata.layout;
   if (!has_twins(layout)) return id;
-  const auto twin = layout.kind == PuzzleKind::Sudoku
-                        ? sudoku_twin(sudoku_shape(layout), random)
-                        : maze_twin(layout, random);
+  const auto twin = layout.kind == PuzzleKind::Sudoku ? sudoku_twin(sudoku_shape(layout), random)
+                                                      : maze_twin(layout, random);
   twin.apply(inputs);
   twin.apply(labels);
   return id;

@@ -8,8 +8,8 @@
 namespace ubique::data {
 
 inline constexpr NameTable<PuzzleKind, 4> kPuzzleKinds{{{PuzzleKind::Other, "other"},
-                                                       {PuzzleKind::Sudoku, "sudoku"},
-                                                       {PuzzleKind::Maze, "maze"},
-                                                       {PuzzleKind::Arc, "arc"}}};
+                                                        {PuzzleKind::Sudoku, "sudoku"},
+                                                        {PuzzleKind::Maze, "maze"},
+                                                        {PuzzleKind::Arc, "arc"}}};
 
 }  // namespace ubique::data

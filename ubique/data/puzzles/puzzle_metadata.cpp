@@ -24,8 +24,8 @@ struct MetadataKeys {
     const auto found = json.find(key);
     check(found != json.end(), ErrorKind::Input,
           "[data.puzzles] {}: the key '{}' is missing; expected a whole number.", where, key);
-    const bool fits = found->is_number_integer() && !(found->is_number_unsigned() &&
-                                                      found->get<std::uint64_t>() > 1ULL << 62U);
+    const bool fits = found->is_number_integer() &&
+                      !(found->is_number_unsigned() && found->get<std::uint64_t>() > 1ULL << 62U);
     const auto value = fits ? found->get<std::int64_t>() : 0;
     check(fits && value >= least && value <= most, ErrorKind::Input,
           "[data.puzzles] {}: '{}' is wrong; got {}, expected a whole number from {} to {}.", where,
@@ -143,8 +143,8 @@ Json metadata_json(const PuzzleSet& set) {
   json["seq_len"] = metadata.seq_len;
   json["num_puzzle_identifiers"] = metadata.num_puzzle_identifiers;
   json["total_groups"] = set.groups();
-  json["mean_puzzle_examples"] =
-      static_cast<double>(set.examples()) / static_cast<double>(std::max<std::int64_t>(1, set.puzzles()));
+  json["mean_puzzle_examples"] = static_cast<double>(set.examples()) /
+                                 static_cast<double>(std::max<std::int64_t>(1, set.puzzles()));
   json["total_puzzles"] = set.puzzles();
   json["sets"] = {"all"};
   if (!metadata.made_with.is_null()) json["ubique"] = metadata.made_with;

@@ -112,7 +112,8 @@ PuzzleBatch evaluation_batch(const PuzzleSet& set, std::int64_t index, std::int6
   const auto rows = global_batch / replicas;
   const auto first = index * global_batch + rank * rows;
   const auto end = std::min(first + rows, set.examples());
-  std::vector<std::int64_t> examples(static_cast<std::size_t>(std::max<std::int64_t>(0, end - first)));
+  std::vector<std::int64_t> examples(
+      static_cast<std::size_t>(std::max<std::int64_t>(0, end - first)));
   std::iota(examples.begin(), examples.end(), first);
   return collate(set, examples, rows);
 }

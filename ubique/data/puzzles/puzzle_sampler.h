@@ -60,7 +60,8 @@ std::int64_t planned_updates(const PuzzleMetadata& metadata, std::int64_t epochs
 /// puzzle id.
 struct PuzzleBatch {
   std::int64_t rows = 0, length = 0, effective = 0;
-  std::vector<std::int32_t> inputs = {}, labels = {};      ///< [rows, length]; kIgnoredLabel where ignored
+  std::vector<std::int32_t> inputs = {},
+                            labels = {};  ///< [rows, length]; kIgnoredLabel where ignored
   std::vector<std::int32_t> puzzle_identifiers = {};  ///< [rows]
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A set of puzzles in memory and in the original TRM's folders: FOLDER/{train,test}/dataset.json,
-// SET__{inputs,labels,puzzle_identifiers,puzzle_indices,group_indices}.npy, FOLDER/identifiers.json.
-// A group is one puzzle with its variants, a puzzle one or more examples, an example a row of
-// tokens with a row of labels. Our own key `ubique` in dataset.json says what the tokens are; the
-// original's reader passes over it.
+// SET__{inputs,labels,puzzle_identifiers,puzzle_indices,group_indices}.npy,
+// FOLDER/identifiers.json. A group is one puzzle with its variants, a puzzle one or more examples,
+// an example a row of tokens with a row of labels. Our own key `ubique` in dataset.json says what
+// the tokens are; the original's reader passes over it.
 #pragma once
 
 #include <cstdint>
@@ -48,10 +48,10 @@ struct PuzzleMetadata {
 
 struct PuzzleSet {
   PuzzleMetadata metadata;
-  TokenRows inputs, labels;                       ///< labels as in the file
-  std::vector<std::int32_t> puzzle_identifiers = {};   ///< of each puzzle
-  std::vector<std::int64_t> puzzle_indices = {0};    ///< first example of each puzzle, and the end
-  std::vector<std::int64_t> group_indices = {0};     ///< first puzzle of each group, and the end
+  TokenRows inputs, labels;                           ///< labels as in the file
+  std::vector<std::int32_t> puzzle_identifiers = {};  ///< of each puzzle
+  std::vector<std::int64_t> puzzle_indices = {0};     ///< first example of each puzzle, and the end
+  std::vector<std::int64_t> group_indices = {0};      ///< first puzzle of each group, and the end
 
   std::int64_t examples() const { return inputs.count(); }
   std::int64_t puzzles() const { return static_cast<std::int64_t>(puzzle_identifiers.size()); }

@@ -41,11 +41,10 @@ class NpyNumbers {
   const io::Shape& shape() const { return shape_; }
   const std::string& where() const { return where_; }
   bool is_byte() const { return dtype_ == DType::U8; }
-  std::int64_t count() const {
-    return static_cast<std::int64_t>(bytes_.size() / size_of(dtype_));
-  }
+  std::int64_t count() const { return static_cast<std::int64_t>(bytes_.size() / size_of(dtype_)); }
   std::int64_t at(std::int64_t place) const {
-    if (dtype_ == DType::U8) return std::to_integer<std::int64_t>(bytes_[static_cast<std::size_t>(place)]);
+    if (dtype_ == DType::U8)
+      return std::to_integer<std::int64_t>(bytes_[static_cast<std::size_t>(place)]);
     return dtype_ == DType::I32 ? value<std::int32_t>(place) : value<std::int64_t>(place);
   }
 

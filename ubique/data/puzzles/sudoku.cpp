@@ -72,8 +72,7 @@ SudokuSymmetry random_symmetry(const SudokuShape& shape, const Random& random) {
   return symmetry;
 }
 
-std::vector<std::size_t> symmetry_places(const SudokuShape& shape,
-                                         const SudokuSymmetry& symmetry) {
+std::vector<std::size_t> symmetry_places(const SudokuShape& shape, const SudokuSymmetry& symmetry) {
   const auto size = static_cast<std::size_t>(shape.size);
   std::vector<std::size_t> places;
   places.reserve(size * size);

@@ -51,8 +51,8 @@ bool is_solution(const SudokuShape& shape, const SudokuGrid& grid);
 
 /// out[r][c] = digits[source[rows[r]][columns[c]]] after transposing, if so, as the original does.
 struct SudokuSymmetry {
-  bool transpose = false;               ///< first
-  std::array<std::uint8_t, 9> rows{};   ///< bands in any order, rows in any order within them
+  bool transpose = false;              ///< first
+  std::array<std::uint8_t, 9> rows{};  ///< bands in any order, rows in any order within them
   std::array<std::uint8_t, 9> columns{};
   std::array<std::uint8_t, 10> digits{};  ///< digits[0] is 0
 };

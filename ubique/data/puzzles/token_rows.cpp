@@ -50,8 +50,8 @@ void TokenRows::append(std::span<const std::int32_t> tokens) {
 }
 
 void TokenRows::append(const TokenRows& more) {
-  check(more.length_ == length_, ErrorKind::Internal,
-        "[data.tokens] rows of {} after rows of {}.", more.length_, length_);
+  check(more.length_ == length_, ErrorKind::Internal, "[data.tokens] rows of {} after rows of {}.",
+        more.length_, length_);
   if (more.wide_) widen();
   if (!wide_) {
     narrow_.insert(narrow_.end(), more.narrow_.begin(), more.narrow_.end());
