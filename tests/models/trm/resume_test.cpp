@@ -82,7 +82,7 @@ TEST_CASE("trm run: without exploration and augmentation pieces give the losses 
   const auto parts = run_with_stops(scratch / "data", scratch / "b", trm_plan(1, 4), {}, plain);
   REQUIRE(whole.losses.size() == parts.losses.size());
   for (std::size_t i = 0; i < whole.losses.size(); ++i) {
-    CHECK(parts.losses[i] == doctest::Approx(whole.losses[i]).epsilon(1e-4));
+    CHECK(parts.losses[i] == doctest::Approx(whole.losses[i]).epsilon(1e-3));
   }
 }
 

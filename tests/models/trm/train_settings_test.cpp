@@ -64,14 +64,14 @@ project_name: x
 }
 
 TEST_CASE("trm settings: without words the original's defaults, and about ten validations") {
-  auto settings = trm::read_train_settings(request_of("data_paths: a\n"));
+  auto settings = trm::read_train_settings(request_of("data_paths: [a]\n"));
   CHECK(settings.recipe.epochs == 10);
   CHECK(settings.passes == 10000);
   CHECK(settings.recipe.optimizer.name == "adam_atan2");
   CHECK(settings.recipe.optimizer.beta2 == 0.95);
   CHECK(settings.recipe.schedule.warmup_steps == 2000);
   CHECK(settings.recipe.ema_decay == 0.999);
-  settings = trm::read_train_settings(request_of("data_paths: a\nepochs: 7\nema: false\n"));
+  settings = trm::read_train_settings(request_of("data_paths: [a]\nepochs: 7\nema: false\n"));
   CHECK(settings.passes == 1);
   CHECK(settings.recipe.epochs == 7);
   CHECK(settings.recipe.ema_decay == 0);
@@ -83,7 +83,7 @@ TEST_CASE("trm settings: values that cannot be are refused") {
         "puzzle_emb_lr: -1", "eval_subset: -2", "schedule: onecycle", "ema: perhaps"}) {
     CAPTURE(line);
     refusal_of(ErrorKind::Usage, [&] {
-      trm::read_train_settings(request_of(std::string("data_paths: a\n") + line + "\n"));
+      trm::read_train_settings(request_of(std::string("data_paths: [a]\n") + line + "\n"));
     });
   }
   CHECK(contains(refusal_of(ErrorKind::Usage, [] { trm::read_train_settings(request_of("")); }),

@@ -53,6 +53,7 @@ inline void write_small_sudokus(const std::filesystem::path& folder, std::int64_
   const auto shape = data::sudoku_shape(4);
   std::uint64_t number = 0;
   for (const auto& [split, count] : {std::pair{"train", train}, std::pair{"test", test}}) {
+    if (count == 0) continue;
     auto set = data::empty_puzzle_set(data::sudoku_metadata(shape));
     for (std::int64_t i = 0; i < count; ++i) {
       const auto made = data::make_sudoku(shape, 6, Random(7).fork(number++));

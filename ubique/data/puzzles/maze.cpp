@@ -159,7 +159,11 @@ std::optional<Maze> make_maze(GridSize size, std::int64_t min_path, const Random
   MazeDraws draws{random.fork(0)};
   Maze maze{size, grow_corridors(size, draws), {}, 0};
   if (!place_ends(size, min_path, maze.cells, draws)) return std::nullopt;
-  open_circles(size, min_path, maze.cells, random.fork(1));
+  // Circles shorten the way down to a floor; each maze has its own, so that lengths differ.
+  const auto spare = shortest_way(size, maze.cells).moves - min_path;
+  const auto floor =
+      min_path + static_cast<std::int64_t>(draws.below(static_cast<std::size_t>(spare) + 1));
+  open_circles(size, floor, maze.cells, random.fork(1));
   const auto way = shortest_way(size, maze.cells);
   maze.moves = way.moves;
   maze.solved = maze.cells;

@@ -79,9 +79,11 @@ PuzzleSplits build_mazes(const MazeBuild& asked, int threads, const PuzzleProgre
   auto metadata = maze_metadata(size);
   metadata.made_with = maze_note(options, metadata.layout);
   PuzzleSplits splits{empty_puzzle_set(metadata), empty_puzzle_set(metadata)};
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    auto& set = static_cast<std::int64_t>(i) < options.train ? splits.train : splits.test;
-    add_example(set, made[i].maze.cells, made[i].maze.solved);
+  std::int64_t taken = 0;
+  for (const auto place : seed.permutation(total)) {  // mixed, as for sudokus
+    const auto& maze = made[static_cast<std::size_t>(place)].maze;
+    auto& set = taken++ < options.train ? splits.train : splits.test;
+    add_example(set, maze.cells, maze.solved);
     end_puzzle(set, 0);
     end_group(set);
   }

@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folders of puzzles, written.
-#include <cstring>
 #include <limits>
 
 #include "ubique/base/error.h"
 #include "ubique/base/file.h"
 #include "ubique/data/puzzles/puzzle_metadata.h"
 #include "ubique/data/puzzles/puzzle_set.h"
-#include "ubique/io/npz.h"
+#include "ubique/io/npy_header.h"
 
 namespace ubique::data {
 namespace {
 
 namespace fs = std::filesystem;
 
+/// Straight from where the values lie: sets may be gigabytes.
 template <typename T>
-io::HostTensor host_tensor(DType dtype, io::Shape shape, std::span<const T> values) {
-  io::HostTensor tensor{{}, dtype, std::move(shape), {}};
-  tensor.bytes.resize(values.size_bytes());
-  if (!values.empty()) std::memcpy(tensor.bytes.data(), values.data(), values.size_bytes());
-  return tensor;
+void write_array(const fs::path& path, DType dtype, const io::Shape& shape,
+                 std::span<const T> values) {
+  AtomicFile file(path);
+  file.write(io::npy_header_text(dtype, shape));
+  file.write(std::as_bytes(values));
+  file.commit();
 }
 
-io::HostTensor tensor_of(const TokenRows& rows) {
-  io::Shape shape{rows.count(), rows.length()};
-  return rows.wide() ? host_tensor(DType::I32, std::move(shape), rows.words())
-                     : host_tensor(DType::U8, std::move(shape), rows.bytes());
+void write_tokens(const fs::path& path, const TokenRows& rows) {
+  const io::Shape shape{rows.count(), rows.length()};
+  rows.wide() ? write_array(path, DType::I32, shape, rows.words())
+              : write_array(path, DType::U8, shape, rows.bytes());
 }
 
-io::HostTensor tensor_of(const std::vector<std::int64_t>& offsets) {
+void write_list(const fs::path& path, std::span<const std::int32_t> values) {
+  write_array(path, DType::I32, {static_cast<std::int64_t>(values.size())}, values);
+}
+
+std::vector<std::int32_t> narrowed(const std::vector<std::int64_t>& offsets) {
   std::vector<std::int32_t> narrow;
   for (const auto offset : offsets) {
     check(offset <= std::numeric_limits<std::int32_t>::max(), ErrorKind::Input,
@@ -36,8 +41,7 @@ io::HostTensor tensor_of(const std::vector<std::int64_t>& offsets) {
           offset);
     narrow.push_back(static_cast<std::int32_t>(offset));
   }
-  const auto count = static_cast<std::int64_t>(narrow.size());
-  return host_tensor(DType::I32, {count}, std::span<const std::int32_t>(narrow));
+  return narrow;
 }
 
 }  // namespace
@@ -45,13 +49,11 @@ io::HostTensor tensor_of(const std::vector<std::int64_t>& offsets) {
 void write_puzzle_set(const fs::path& folder, const std::string& split, const PuzzleSet& set) {
   const auto place = folder / split;
   make_folder(place);
-  io::write_npy(place / "all__inputs.npy", tensor_of(set.inputs));
-  io::write_npy(place / "all__labels.npy", tensor_of(set.labels));
-  io::write_npy(place / "all__puzzle_identifiers.npy",
-                host_tensor(DType::I32, {set.puzzles()},
-                            std::span<const std::int32_t>(set.puzzle_identifiers)));
-  io::write_npy(place / "all__puzzle_indices.npy", tensor_of(set.puzzle_indices));
-  io::write_npy(place / "all__group_indices.npy", tensor_of(set.group_indices));
+  write_tokens(place / "all__inputs.npy", set.inputs);
+  write_tokens(place / "all__labels.npy", set.labels);
+  write_list(place / "all__puzzle_identifiers.npy", set.puzzle_identifiers);
+  write_list(place / "all__puzzle_indices.npy", narrowed(set.puzzle_indices));
+  write_list(place / "all__group_indices.npy", narrowed(set.group_indices));
   write_file(place / "dataset.json", metadata_json(set).dump(2) + "\n");
 }
 

@@ -76,9 +76,11 @@ PuzzleSplits build_sudokus(const SudokuBuild& asked, int threads, const PuzzlePr
   auto metadata = sudoku_metadata(shape);
   metadata.made_with = sudoku_note(options, metadata.layout);
   PuzzleSplits splits{empty_puzzle_set(metadata), empty_puzzle_set(metadata)};
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    add_sudoku(static_cast<std::int64_t>(i) < options.train ? splits.train : splits.test, shape,
-               made[i].made);
+  // Mixed, as rare puzzles are found late: both sets get their share.
+  std::int64_t taken = 0;
+  for (const auto place : seed.permutation(total)) {
+    add_sudoku(taken++ < options.train ? splits.train : splits.test, shape,
+               made[static_cast<std::size_t>(place)].made);
   }
   return splits;
 }

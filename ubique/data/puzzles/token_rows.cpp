@@ -35,6 +35,11 @@ std::vector<std::int32_t> TokenRows::row(std::int64_t row) const {
   return tokens;
 }
 
+void TokenRows::reserve(std::int64_t rows) {
+  const auto tokens = static_cast<std::size_t>(rows * length_);
+  wide_ ? widened_.reserve(tokens) : narrow_.reserve(tokens);
+}
+
 void TokenRows::append(std::span<const std::int32_t> tokens) {
   check(length_ > 0 && tokens.size() % static_cast<std::size_t>(length_) == 0, ErrorKind::Internal,
         "[data.tokens] got {} tokens, expected rows of {}.", tokens.size(), length_);

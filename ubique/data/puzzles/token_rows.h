@@ -21,6 +21,7 @@ class TokenRows {
   void copy(std::int64_t row, std::span<std::int32_t> out) const;  ///< `out` has length()
   std::vector<std::int32_t> row(std::int64_t row) const;
 
+  void reserve(std::int64_t rows);
   /// A row, or several one after another. Internal error if they do not fit.
   void append(std::span<const std::int32_t> tokens);
   void append(const TokenRows& more);  ///< of the same length; gets wide if `more` is

@@ -3,6 +3,7 @@
 #include "ubique/engine/family.h"
 
 #include "ubique/models/trm/commands_chat.h"
+#include "ubique/models/trm/commands_data.h"
 #include "ubique/models/trm/task.h"
 #include "ubique/models/trm/weights.h"
 
@@ -16,11 +17,15 @@ class TrmFamily final : public engine::Family {
     return "trains tiny recursive models and solves puzzles with them: sudoku, mazes, ARC, chat";
   }
   std::vector<engine::Command> commands() const override {
-    engine::Command run{.verb = "run", .summary = "talk with a chat model", .needs_model = true};
-    run.options = chat_options();
-    run.examples = chat_examples();
-    run.run = run_chat;
-    return {data_chat_command(), run};
+    auto commands = data_commands();
+    commands.push_back(data_chat_command());
+    commands.push_back({.verb = "run",
+                        .summary = "talk with a chat model",
+                        .needs_model = true,
+                        .options = chat_options(),
+                        .examples = chat_examples(),
+                        .run = run_chat});
+    return commands;
   }
   std::vector<engine::Option> train_options() const override { return trm_train_options(); }
   std::vector<std::pair<std::string, std::string>> train_examples() const override {

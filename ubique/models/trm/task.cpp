@@ -9,6 +9,7 @@
 #include "ubique/data/puzzles/puzzle_augment.h"
 #include "ubique/data/puzzles/puzzle_sampler.h"
 #include "ubique/models/trm/evaluation.h"
+#include "ubique/models/trm/steps_picture.h"
 #include "ubique/models/trm/weights.h"
 
 namespace ubique::trm {
@@ -92,6 +93,17 @@ std::unique_ptr<TrmTask> make_task(const engine::Request& request) {
 std::unique_ptr<engine::Optimizer> TrmTask::make_optimizer(
     const engine::OptimizerOptions& options) {
   return make_trm_optimizer(*parts_.model, options, parts_.settings.table);
+}
+
+std::vector<engine::ReportPicture> TrmTask::pictures() {
+  if (!parts_.test) return {};
+  auto& network = parts_.model->trm();
+  const auto picture = draw_steps(network, network.cast(forward_dtype(network)), *parts_.test, 0);
+  if (picture.pixels.empty()) return {};
+  return {
+      {"the first puzzle held out, one grid for every step: grey is given, green right, red "
+       "wrong",
+       io::png_bytes(picture)}};
 }
 
 engine::Scores TrmTask::evaluate_on(std::int64_t limit) {

@@ -49,6 +49,8 @@ class TrmTask final : public engine::Task {
   const engine::Recipe& recipe() const override { return parts_.settings.recipe; }
   engine::Scores validate() override { return evaluate_on(parts_.settings.subset); }
   engine::Scores validate_last() override { return evaluate_on(0); }
+  /// A puzzle held out, step by step.
+  std::vector<engine::ReportPicture> pictures() override;
   std::unique_ptr<engine::Optimizer> make_optimizer(
       const engine::OptimizerOptions& options) override;
   Json story() const override { return parts_.story; }
