@@ -46,7 +46,7 @@ TEST_CASE("mix: forward and gradients are the textbook's, odd extents and both k
   for (const bool tokens : {false, true}) {
     for (const auto kept : {Kept::Wide, Kept::Narrow}) {
       Leaves ours(at::kDouble, 7, 5, 6, tokens), plain(at::kDouble, 7, 5, 6, tokens);
-      const GatedWeights weights{{ours.gate_up, at::kDouble}, {ours.down, at::kDouble}};
+      const GatedWeights weights{{ours.gate_up, at::kDouble}, {ours.down, at::kDouble}, {}, {}};
       const auto y = tokens ? token_mix(ours.x, weights, kept) : channel_mix(ours.x, weights, kept);
       const auto expected = plain_mix(plain.x, plain.gate_up, plain.down, tokens);
       CHECK(test::distance(y, expected) < 1e-12);
@@ -63,7 +63,7 @@ TEST_CASE("mix: forward and gradients are the textbook's, odd extents and both k
 TEST_CASE("mix: weights in bf16 have gradients in f32, near the exact ones") {
   for (const bool tokens : {false, true}) {
     Leaves ours(at::kBFloat16, 9, 16, 32, tokens), plain(at::kDouble, 9, 16, 32, tokens);
-    const GatedWeights weights{{ours.gate_up, at::kBFloat16}, {ours.down, at::kBFloat16}};
+    const GatedWeights weights{{ours.gate_up, at::kBFloat16}, {ours.down, at::kBFloat16}, {}, {}};
     auto y = tokens ? token_mix(ours.x, weights, Kept::Narrow)
                     : channel_mix(ours.x, weights, Kept::Narrow);
     CHECK((y.scalar_type() == at::kBFloat16));
@@ -80,7 +80,7 @@ TEST_CASE("mix: weights in bf16 have gradients in f32, near the exact ones") {
 
 TEST_CASE("mix: nothing is recorded where nobody asks for gradients") {
   Leaves leaves(at::kDouble, 4, 4, 8, false);
-  const GatedWeights weights{{leaves.gate_up, at::kDouble}, {leaves.down, at::kDouble}};
+  const GatedWeights weights{{leaves.gate_up, at::kDouble}, {leaves.down, at::kDouble}, {}, {}};
   const c10::NoGradGuard no_gradients;
   CHECK_FALSE(channel_mix(leaves.x, weights, Kept::Wide).requires_grad());
 }

@@ -15,4 +15,10 @@ void attach(at::Tensor& result, const std::shared_ptr<torch::autograd::Node>& no
   torch::autograd::set_history(result, node);
 }
 
+void attach(std::vector<at::Tensor>& results, const std::shared_ptr<torch::autograd::Node>& node,
+            const std::vector<at::Tensor>& inputs) {
+  node->set_next_edges(torch::autograd::collect_next_edges(inputs));
+  torch::autograd::set_history(results, node);
+}
+
 }  // namespace ubique::kernels

@@ -24,5 +24,8 @@ bool wants_gradient(const at::Tensor& tensor);  ///< and recording is on
 /// each.
 void attach(at::Tensor& result, const std::shared_ptr<torch::autograd::Node>& node,
             const std::vector<at::Tensor>& inputs);
+/// The same for several results.
+void attach(std::vector<at::Tensor>& results, const std::shared_ptr<torch::autograd::Node>& node,
+            const std::vector<at::Tensor>& inputs);
 
 }  // namespace ubique::kernels

@@ -41,46 +41,60 @@ at::Tensor plain_post_norm_backward(const at::Tensor& gradient, const at::Tensor
   return (wide - normed * along).mul_(inverse.unsqueeze(dim)).to(gradient.scalar_type());
 }
 
+bool no_rows(const at::Tensor&, std::int64_t) { return false; }
+
 template <typename Function>
 auto find_row_op(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Function>();
 }
 
+bool does_rows(const at::Tensor& x, std::int64_t width) {
+  static const auto op = find_row_op<decltype(does_rows)>("ubique::does_rows");
+  return op.call(x, width);
+}
+
+/// A kernel holds a whole row in registers.
+bool does_norm(const at::Tensor& x) {
+  constexpr std::int64_t kMostNormed = 4096;
+  return x.size(2) <= kMostNormed && does_rows(x, x.size(2));
+}
+
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(ubique, library) {
+  library.def("does_rows(Tensor x, int width) -> bool");
   library.def("swiglu(Tensor x) -> Tensor");
   library.def("swiglu_backward(Tensor gradient, Tensor x) -> (Tensor, Tensor)");
   library.def("post_norm(Tensor x, Tensor branch, int dim, float epsilon) -> (Tensor, Tensor)");
   library.def("post_norm_backward(Tensor gradient, Tensor y, Tensor inverse, int dim) -> Tensor");
-  const auto everywhere = c10::DispatchKey::CompositeExplicitAutograd;
-  library.impl("swiglu", everywhere, TORCH_FN(plain_swiglu));
-  library.impl("swiglu_backward", everywhere, TORCH_FN(plain_swiglu_backward));
-  library.impl("post_norm", everywhere, TORCH_FN(plain_post_norm));
-  library.impl("post_norm_backward", everywhere, TORCH_FN(plain_post_norm_backward));
+  library.impl("does_rows", c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(no_rows));
 }
 
 at::Tensor swiglu(const at::Tensor& x) {
+  if (!does_rows(x, x.size(2))) return plain_swiglu(x);
   static const auto op = find_row_op<decltype(swiglu)>("ubique::swiglu");
   return op.call(x);
 }
 
 std::tuple<at::Tensor, at::Tensor> swiglu_backward(const at::Tensor& gradient,
                                                    const at::Tensor& x) {
+  if (!does_rows(x, x.size(2))) return plain_swiglu_backward(gradient, x);
   static const auto op = find_row_op<decltype(swiglu_backward)>("ubique::swiglu_backward");
-  return op.call(gradient, x);
+  return op.call(gradient.contiguous(), x);
 }
 
 std::tuple<at::Tensor, at::Tensor> post_norm(const at::Tensor& x, const at::Tensor& branch,
                                              std::int64_t dim, double epsilon) {
+  if (!does_norm(x)) return plain_post_norm(x, branch, dim, epsilon);
   static const auto op = find_row_op<decltype(post_norm)>("ubique::post_norm");
-  return op.call(x, branch, dim, epsilon);
+  return op.call(x, branch.contiguous(), dim, epsilon);
 }
 
 at::Tensor post_norm_backward(const at::Tensor& gradient, const at::Tensor& y,
                               const at::Tensor& inverse, std::int64_t dim) {
+  if (!does_norm(y)) return plain_post_norm_backward(gradient, y, inverse, dim);
   static const auto op = find_row_op<decltype(post_norm_backward)>("ubique::post_norm_backward");
-  return op.call(gradient, y, inverse, dim);
+  return op.call(gradient.contiguous(), y, inverse, dim);
 }
 
 }  // namespace ubique::kernels::fused

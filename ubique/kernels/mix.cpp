@@ -7,10 +7,14 @@
 #include <utility>
 
 #include "ubique/kernels/autograd.h"
+#include "ubique/kernels/fused_mix.h"
 #include "ubique/kernels/fused_rows.h"
 
 namespace ubique::kernels {
 namespace {
+
+/// Below so many tokens a vendor's product and a pass for the gate are quicker.
+constexpr std::int64_t kTokensForGate = 4096;
 
 /// One kind of mixing: its matrix products, around a gate and a norm that all kinds share.
 struct Channels {
@@ -20,6 +24,15 @@ struct Channels {
   static at::Tensor widen(const at::Tensor& x, const at::Tensor& gate_up) {
     const auto wide = at::mm(rows(x), gate_up.t());         // (B·L, 2I)
     return wide.view({wide.size(0), 2, wide.size(1) / 2});  // (B·L, 2, I)
+  }
+  /// The gated values (B·L, I), and what was gated if it is to be kept.
+  static std::tuple<at::Tensor, at::Tensor> gate(const at::Tensor& x, const GatedWeights& weights,
+                                                 bool keep) {
+    if (weights.packed.defined() && x.size(0) * x.size(1) >= kTokensForGate) {
+      return fused::channel_gate(rows(x).contiguous(), weights.packed, keep);
+    }
+    const auto wide = widen(x, weights.gate_up.value);
+    return {fused::swiglu(wide), keep ? wide : at::Tensor()};
   }
   static at::Tensor narrow(const at::Tensor& gated, const at::Tensor& down, const at::Tensor& x) {
     return at::mm(gated, down.t()).view(x.sizes());
@@ -50,6 +63,11 @@ struct Tokens {
   static at::Tensor widen(const at::Tensor& x, const at::Tensor& gate_up) {
     const auto wide = at::bmm(each(gate_up, x), x);                  // (B, 2I, H)
     return wide.view({x.size(0), 2, wide.numel() / x.size(0) / 2});  // (B, 2, I·H)
+  }
+  static std::tuple<at::Tensor, at::Tensor> gate(const at::Tensor& x, const GatedWeights& weights,
+                                                 bool keep) {
+    const auto wide = widen(x, weights.gate_up.value);
+    return {fused::swiglu(wide), keep ? wide : at::Tensor()};
   }
   static at::Tensor by_sample(const at::Tensor& flat, const at::Tensor& x) {
     return flat.view({x.size(0), -1, x.size(2)});
@@ -119,15 +137,62 @@ at::Tensor gated_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept
   at::Tensor y, inverse, wide;
   {
     const PlainTensors plain;
-    wide = Kind::widen(x, weights.gate_up.value);
-    auto gated = fused::swiglu(wide);
-    if (!learns || kept == Kept::Narrow) wide = at::Tensor();
+    at::Tensor gated;
+    std::tie(gated, wide) = Kind::gate(x, weights, learns && kept == Kept::Wide);
     const auto branch = Kind::narrow(gated, weights.down.value, x);
     gated = at::Tensor();
     std::tie(y, inverse) = fused::post_norm(x, branch, Kind::kNormDim, kNormEpsilon);
   }
   if (learns) {
     attach(y, std::make_shared<GatedMix<Kind>>(x.detach(), y.detach(), inverse, wide, weights),
+           {x, weights.gate_up.parameter, weights.down.parameter});
+  }
+  return y;
+}
+
+/// The weights' gradients from those of the wide values; places last, which is how sums of products
+/// with x come out aligned.
+std::pair<at::Tensor, at::Tensor> token_weight_gradients(const at::Tensor& of_sum,
+                                                         const at::Tensor& x,
+                                                         const at::Tensor& of_wide,
+                                                         const at::Tensor& gated) {
+  const auto of_gate_up = at::bmm(x, of_wide.transpose(1, 2)).sum(0).t();  // (2I, L)
+  const auto of_down = at::bmm(of_sum, gated.transpose(1, 2)).sum(0);      // (L, I)
+  return {of_gate_up, of_down};
+}
+
+/// token_mix where the device has a kernel for all of it.
+class PackedTokenMix final : public torch::autograd::Node {
+ public:
+  PackedTokenMix(at::Tensor x, at::Tensor y, at::Tensor inverse, GatedWeights weights)
+      : x_(std::move(x)), y_(std::move(y)), inverse_(std::move(inverse)), weights_(std::move(weights)) {}
+  std::string name() const override { return "ubique::PackedTokenMix"; }
+  void release_variables() override { x_ = y_ = inverse_ = at::Tensor(); }
+
+ private:
+  torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
+    const PlainTensors plain;
+    if (!gradients[0].defined()) return {at::Tensor(), at::Tensor(), at::Tensor()};
+    const auto of_sum = fused::post_norm_backward(gradients[0].contiguous(), y_, inverse_, 1);
+    gradients.clear();
+    const auto [of_x, of_wide, gated] = fused::token_mix_backward(of_sum, x_, weights_.packed_back);
+    const auto [of_gate_up, of_down] = token_weight_gradients(of_sum, x_, of_wide, gated);
+    return {of_x, of_gate_up.to(weights_.gate_up.parameter.scalar_type()),
+            of_down.to(weights_.down.parameter.scalar_type())};
+  }
+
+  at::Tensor x_, y_, inverse_;
+  GatedWeights weights_;
+};
+
+at::Tensor packed_token_mix(const at::Tensor& x, const GatedWeights& weights) {
+  at::Tensor y, inverse;
+  {
+    const PlainTensors plain;
+    std::tie(y, inverse) = fused::token_mix(x.contiguous(), weights.packed, kNormEpsilon);
+  }
+  if (wants_gradient(x) || weights.gate_up.wants_gradient() || weights.down.wants_gradient()) {
+    attach(y, std::make_shared<PackedTokenMix>(x.detach().contiguous(), y.detach(), inverse, weights),
            {x, weights.gate_up.parameter, weights.down.parameter});
   }
   return y;
@@ -156,7 +221,23 @@ at::Tensor channel_mix(const at::Tensor& x, const GatedWeights& weights, Kept ke
 }
 
 at::Tensor token_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept) {
+  if (weights.packed.defined()) return packed_token_mix(x, weights);
   return gated_mix<Tokens>(x, weights, kept);
+}
+
+void pack_for_channel_mix(GatedWeights& weights) {
+  const PlainTensors plain;
+  const auto& gate_up = weights.gate_up.value;
+  if (fused::does_channel_gate(gate_up)) weights.packed = fused::pack_channel_gate(gate_up);
+}
+
+void pack_for_token_mix(GatedWeights& weights, std::int64_t width) {
+  const bool learns = weights.gate_up.wants_gradient() || weights.down.wants_gradient();
+  const PlainTensors plain;
+  const auto &gate_up = weights.gate_up.value, &down = weights.down.value;
+  if (!fused::does_token_mix(gate_up, width)) return;
+  weights.packed = fused::pack_token_mix(gate_up, down, false);
+  if (learns) weights.packed_back = fused::pack_token_mix(gate_up, down, true);
 }
 
 at::Tensor post_norm(const at::Tensor& x, const at::Tensor& branch) {

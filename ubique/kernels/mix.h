@@ -18,7 +18,14 @@ constexpr double kNormEpsilon = 1e-5;
 struct GatedWeights {
   CastWeight gate_up;  ///< (2I, D): gates first
   CastWeight down;     ///< (D, I)
+  at::Tensor packed, packed_back;  ///< arranged for a device's own kernel, if there is one
 };
+
+/// Arranges the weights of token_mix for samples of so many channels, where the device has a kernel
+/// of its own for the whole sub-layer; for backward too if gradients are recorded now.
+void pack_for_token_mix(GatedWeights& weights, std::int64_t width);
+/// The same for channel_mix.
+void pack_for_channel_mix(GatedWeights& weights);
 
 /// What a training step keeps of a gated layer's widest values (2I of them for D): all, or nothing,
 /// computing them again.

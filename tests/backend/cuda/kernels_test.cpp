@@ -110,13 +110,16 @@ void compare_convolution(at::ScalarType dtype, std::int64_t channels, std::int64
 
 TEST_CASE("cuda kernels: every source compiles for every architecture, without a card") {
   REQUIRE(backend::cuda::has_compiler());
-  CHECK(backend::cuda::source_names() == std::vector<std::string>{"convolve.cu", "norm_act.cu",
-                                                                  "pictures.cu",
-                                                                  "weight_gradient.cu"});
+  CHECK(backend::cuda::source_names() == std::vector<std::string>{
+                                            "channel_gate.cu", "convolve.cu", "heads.cu",
+                                            "norm_act.cu", "pictures.cu", "rows.cu", "token_mix.cu",
+                                            "weight_gradient.cu"});
   for (const int capability : {75, 80, 86, 89, 90}) {
     for (int scalar = 0; scalar < 3; ++scalar) {
       const auto type = fmt::format("SCALAR={}", scalar);
       expect_compiled("norm_act.cu", {type, fmt::format("ACTIVATION={}", scalar + 1)}, capability);
+      expect_compiled("rows.cu", {type, "VECTORS=64"}, capability);
+      expect_compiled("heads.cu", {type, "HALF=4"}, capability);
       for (const int stride : {1, 2}) {
         expect_compiled("pictures.cu",
                         {type, fmt::format("STRIDE={}", stride), fmt::format("FROM={}", stride - 1),
@@ -130,6 +133,21 @@ TEST_CASE("cuda kernels: every source compiles for every architecture, without a
         expect_compiled("convolve.cu", {type, width, "TILE=64", "PLANES=4", "RELU=1"}, capability);
       }
     }
+  }
+}
+
+TEST_CASE("cuda kernels: Hopper's own compile without a card") {
+  for (const int pass : {0, 1}) {
+    for (const int length : {97, 81}) {
+      expect_compiled("token_mix.cu",
+                      {"HOPPER=1", "SCALAR=1", fmt::format("PASS={}", pass), "STAGES=2",
+                       fmt::format("LENGTH={}", length), "WIDTH=512", "INNER=512"},
+                      90);
+    }
+    expect_compiled("channel_gate.cu",
+                    {"HOPPER=1", "SCALAR=1", "STAGES=4", "SPLIT=2", "WIDTH=512", "INNER=1536",
+                     fmt::format("KEEP={}", pass)},
+                    90);
   }
 }
 

@@ -116,8 +116,8 @@ std::string compiler_version() {
 }
 
 std::string source_text(const std::string& source) {
-  return fmt::format("{}\n{}\n{}", embedded_text("values.cuh"), embedded_text("tiles.cuh"),
-                     embedded_text(source));
+  return fmt::format("{}\n{}\n{}\n{}", embedded_text("values.cuh"), embedded_text("tiles.cuh"),
+                     embedded_text("hopper.cuh"), embedded_text(source));
 }
 
 std::vector<std::string> source_names() {
@@ -131,7 +131,9 @@ std::vector<std::string> source_names() {
 Compiled compile(const std::string& source, const std::vector<std::string>& defines,
                  int capability) {
   if (!has_compiler()) return {{}, "no NVRTC (libnvrtc) found"};
-  std::vector<std::string> options = {fmt::format("-arch=sm_{}", capability), "-std=c++17"};
+  // Hopper's own instructions are in the variant for that chip alone.
+  std::vector<std::string> options = {
+      fmt::format("-arch=sm_{}{}", capability, capability == 90 ? "a" : ""), "-std=c++17"};
   for (const auto& define : defines) options.push_back("-D" + define);
   Program program(source_text(source), source);
   if (program.compile(options) != 0) return {{}, program.log()};

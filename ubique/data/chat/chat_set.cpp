@@ -8,7 +8,6 @@
 #include "ubique/base/error.h"
 #include "ubique/base/file.h"
 #include "ubique/base/random.h"
-#include "ubique/data/puzzles/puzzle_set.h"
 #include "ubique/io/tokenizer_trainer.h"
 
 namespace ubique::data {
@@ -125,6 +124,20 @@ ChatSetReport write_chat_set(const std::filesystem::path& folder,
         write_part(folder, "test", conversations, splits.test, tokens, metadata, options.rows);
   }
   return report;
+}
+
+bool is_chat_set(const PuzzleMetadata& metadata) {
+  const auto& story = metadata.made_with;
+  return story.is_object() && story.value("kind", Json()) == "chat";
+}
+
+void keep_chat_tokenizer(const std::filesystem::path& folder, const std::filesystem::path& target) {
+  const auto source = folder / "tokenizer" / "tokenizer.json";
+  const auto copy = target / "tokenizer" / "tokenizer.json";
+  std::error_code ignored;
+  if (!std::filesystem::exists(source, ignored) || std::filesystem::exists(copy, ignored)) return;
+  make_folder(copy.parent_path());
+  write_file(copy, read_file(source));
 }
 
 }  // namespace ubique::data

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ubique/data/chat/chat_rows.h"
+#include "ubique/data/puzzles/puzzle_set.h"
 
 namespace ubique::data {
 
@@ -40,5 +41,10 @@ struct ChatSetReport {
 ChatSetReport write_chat_set(const std::filesystem::path& folder,
                              const std::vector<Conversation>& conversations,
                              io::TokenizerModel tokenizer, const ChatSetOptions& options);
+
+/// Whether a set was made by write_chat_set().
+bool is_chat_set(const PuzzleMetadata& metadata);
+/// Copies FOLDER/tokenizer, if there is one, to where it is not yet: TARGET/tokenizer.
+void keep_chat_tokenizer(const std::filesystem::path& folder, const std::filesystem::path& target);
 
 }  // namespace ubique::data

@@ -3,20 +3,12 @@
 
 #include <ATen/ATen.h>
 
+#include "ubique/kernels/heads.h"
+
 namespace ubique::trm {
 namespace {
 
 constexpr double kTheta = 10000;
-
-/// Turned in f32 whatever the dtype, as places from `first` on: (B, L, heads, size).
-at::Tensor rotate(const at::Tensor& x, const AttentionForm& form, std::int64_t first = 0) {
-  const auto wide = at::isReducedFloatingType(x.scalar_type()) ? x.to(at::kFloat) : x;
-  const auto halves = wide.chunk(2, -1);
-  const auto turned = at::cat({-halves[1], halves[0]}, -1);
-  const auto cos = form.cos.slice(0, first, first + x.size(1)).unsqueeze(1);  // (L, 1, size)
-  const auto sin = form.sin.slice(0, first, first + x.size(1)).unsqueeze(1);
-  return (wide * cos + turned * sin).to(x.scalar_type());
-}
 
 }  // namespace
 
@@ -33,15 +25,9 @@ std::tuple<at::Tensor, at::Tensor> rope_tables(std::int64_t length, std::int64_t
 at::Tensor attention(const at::Tensor& x, const kernels::CastWeight& qkv,
                      const kernels::CastWeight& out, const AttentionForm& form) {
   const auto batch = x.size(0), length = x.size(1), hidden = x.size(2);
-  const auto heads = at::linear(x, qkv.use()).view({batch, length, 3, form.heads, -1});
-  auto queries = heads.select(2, 0), keys = heads.select(2, 1);  // (B, L, heads, size)
-  if (form.cos.defined()) {
-    queries = rotate(queries, form);
-    keys = rotate(keys, form);
-  }
-  const auto values = heads.select(2, 2);
-  const auto mixed = at::scaled_dot_product_attention(queries.transpose(1, 2), keys.transpose(1, 2),
-                                                      values.transpose(1, 2), {}, 0,
+  const auto [queries, keys, values] =
+      kernels::split_heads(at::linear(x, qkv.use()), form.heads, form.cos, form.sin);
+  const auto mixed = at::scaled_dot_product_attention(queries, keys, values, {}, 0,
                                                       form.causal);  // (B, heads, L, size)
   return at::linear(mixed.transpose(1, 2).reshape({batch, length, hidden}), out.use());
 }
@@ -50,21 +36,20 @@ at::Tensor attention_onward(const at::Tensor& x, const kernels::CastWeight& qkv,
                             const kernels::CastWeight& out, const AttentionForm& form,
                             AttentionMemory& memory, std::int64_t first) {
   const auto count = x.size(1), end = first + count;
-  const auto heads = at::linear(x, qkv.use()).view({1, count, 3, form.heads, -1});
-  auto queries = heads.select(2, 0), keys = heads.select(2, 1);  // (1, n, heads, size)
-  if (form.cos.defined()) {
-    queries = rotate(queries, form, first);
-    keys = rotate(keys, form, first);
-  }
-  memory.keys.slice(2, first, end).copy_(keys.transpose(1, 2));
-  memory.values.slice(2, first, end).copy_(heads.select(2, 2).transpose(1, 2));
+  const auto places_of = [&](const at::Tensor& table) {
+    return table.defined() ? table.slice(0, first, end) : table;
+  };
+  const auto [queries, keys, values] = kernels::split_heads(
+      at::linear(x, qkv.use()), form.heads, places_of(form.cos), places_of(form.sin));
+  memory.keys.slice(2, first, end).copy_(keys);  // (1, heads, n, size)
+  memory.values.slice(2, first, end).copy_(values);
   std::optional<at::Tensor> seen;  // (n, end); the last place sees all
   if (count > 1) {
     const auto places = at::arange(end, x.options().dtype(at::kLong));
     seen = places.unsqueeze(0) <= places.slice(0, first).unsqueeze(1);
   }
-  const auto mixed = at::scaled_dot_product_attention(
-      queries.transpose(1, 2), memory.keys.slice(2, 0, end), memory.values.slice(2, 0, end), seen);
+  const auto mixed = at::scaled_dot_product_attention(queries, memory.keys.slice(2, 0, end),
+                                                      memory.values.slice(2, 0, end), seen);
   return at::linear(mixed.transpose(1, 2).reshape(x.sizes()), out.use());
 }
 

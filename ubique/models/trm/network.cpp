@@ -93,18 +93,24 @@ TrmWeights Trm::cast(at::ScalarType dtype) const {
   weights.high_start = high_start_.to(dtype);
   weights.low_start = low_start_.to(dtype);
   if (config_.positions == Positions::Rope) {
-    std::tie(weights.rope_cos, weights.rope_sin) =
-        rope_tables(config_.length(), config_.head_size(), tokens_.device());
+    if (!rope_cos_.defined() || rope_cos_.device() != tokens_.device()) {
+      std::tie(rope_cos_, rope_sin_) =
+          rope_tables(config_.length(), config_.head_size(), tokens_.device());
+    }
+    weights.rope_cos = rope_cos_;
+    weights.rope_sin = rope_sin_;
   }
   for (const auto& block : blocks_) {
     auto& cast = weights.blocks.emplace_back();
     if (config_.mlp_t) {
-      cast.tokens = {{block.token_gate_up, dtype}, {block.token_down, dtype}};
+      cast.tokens = {{block.token_gate_up, dtype}, {block.token_down, dtype}, {}, {}};
+      kernels::pack_for_token_mix(cast.tokens, config_.hidden_size);
     } else {
       cast.qkv = {block.qkv, dtype};
       cast.out = {block.out, dtype};
     }
-    cast.channels = {{block.gate_up, dtype}, {block.down, dtype}};
+    cast.channels = {{block.gate_up, dtype}, {block.down, dtype}, {}, {}};
+    kernels::pack_for_channel_mix(cast.channels);
   }
   return weights;
 }

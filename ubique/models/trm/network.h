@@ -80,6 +80,7 @@ class Trm final : public torch::nn::Module {
     at::Tensor qkv, out, token_gate_up, token_down, gate_up, down;
   };
   std::vector<Block> blocks_;
+  mutable at::Tensor rope_cos_, rope_sin_;  // where the weights are; not part of the state
   at::Tensor tokens_, head_, halt_, halt_bias_, positions_, puzzle_table_, high_start_, low_start_;
 };
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gated and normed layers on NVIDIA cards against the same work on the CPU in double.
+#include <ATen/ATen.h>
+#include <doctest/doctest.h>
+
+#include "tests/backend/cuda/card.h"
+#include "ubique/device/numerics.h"
+#include "ubique/kernels/fused_rows.h"
+#include "ubique/kernels/heads.h"
+#include "ubique/kernels/mix.h"
+
+using namespace ubique;
+using namespace ubique::kernels;
+using namespace ubique::test;
+
+namespace {
+
+struct MixCase {
+  bool tokens;
+  std::int64_t batch, length, width, inner;
+};
+
+/// y and the gradients of x, gate_up and down.
+std::vector<at::Tensor> run_mix(const MixCase& how, const at::Tensor& x, const at::Tensor& gate_up,
+                                const at::Tensor& down, const at::Tensor& gradient, Kept kept) {
+  const auto dtype = x.scalar_type();
+  auto leaf = x.detach().requires_grad_();
+  auto wide = gate_up.detach().requires_grad_(), narrow = down.detach().requires_grad_();
+  GatedWeights weights{{wide, dtype}, {narrow, dtype}, {}, {}};
+  how.tokens ? pack_for_token_mix(weights, how.width) : pack_for_channel_mix(weights);
+  const auto y = how.tokens ? token_mix(leaf, weights, kept) : channel_mix(leaf, weights, kept);
+  y.backward(gradient);
+  return {y.detach(), leaf.grad(), wide.grad(), narrow.grad()};
+}
+
+void compare_mix(const MixCase& how, at::ScalarType dtype) {
+  CAPTURE(how.tokens);
+  CAPTURE(how.length);
+  CAPTURE(dtype);
+  at::manual_seed(3);
+  const auto d = static_cast<double>(how.tokens ? how.length : how.width);
+  const auto columns = how.tokens ? how.length : how.width;
+  const auto x = at::randn({how.batch, how.length, how.width}).to(dtype);
+  const auto gate_up = (at::randn({2 * how.inner, columns}) / std::sqrt(d)).to(dtype).to(at::kFloat);
+  const auto down =
+      (at::randn({columns, how.inner}) / std::sqrt(double(how.inner))).to(dtype).to(at::kFloat);
+  const auto gradient = at::randn(x.sizes()).to(dtype);
+  const auto expected =
+      run_mix(how, doubled(x), doubled(gate_up), doubled(down), doubled(gradient), Kept::Wide);
+  for (const auto kept : {Kept::Wide, Kept::Narrow}) {
+    const auto got = run_mix(how, x.to(*card()), gate_up.to(*card()), down.to(*card()),
+                             gradient.to(*card()), kept);
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      CAPTURE(i);
+      CHECK(error_of(got[i], expected[i]) < (i < 1 ? 1 : 2) * rounding_of(dtype));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("cuda rows: sub-layers and their gradients agree with the CPU in double") {
+  if (!card()) return;
+  device::apply_numerics(*card(), {.tf32 = false});
+  for (const auto dtype : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    for (const bool tokens : {false, true}) {
+      compare_mix({tokens, 3, 97, 512, 512}, dtype);
+      compare_mix({tokens, 70, 81, 256, tokens ? 128 : 256}, dtype);
+      compare_mix({tokens, 2, 20, 64, 256}, dtype);
+      compare_mix({tokens, 1, 7, 24, 40}, dtype);
+      compare_mix({tokens, 5, 33, 136, 64}, dtype);
+    }
+  }
+}
+
+TEST_CASE("cuda rows: extents that vectors do not divide are done by plain ops") {
+  if (!card()) return;
+  compare_mix({false, 2, 5, 13, 9}, at::kFloat);
+  compare_mix({true, 2, 5, 13, 9}, at::kBFloat16);
+}
+
+TEST_CASE("cuda heads: rotation and its gradient agree with the CPU in double") {
+  if (!card()) return;
+  for (const auto dtype : {at::kFloat, at::kBFloat16, at::kHalf}) {
+    CAPTURE(dtype);
+    at::manual_seed(5);
+    const auto qkv = at::randn({3, 11, 3 * 4 * 64}).to(dtype);
+    const auto angles = at::randn({16, 32});
+    const auto both = at::cat({angles, angles}, -1);
+    const auto cos = both.cos(), sin = both.sin();
+    const auto run = [&](at::Tensor x, const at::Tensor& c, const at::Tensor& s) {
+      auto leaf = x.detach().requires_grad_();
+      const auto [q, k, v] = split_heads(leaf * 1, 4, c, s);
+      const auto weights = at::arange(64, leaf.options()) / 64.0;
+      (q * weights + k * k + v).sum().backward();
+      return std::vector<at::Tensor>{q.detach(), k.detach(), v.detach(), leaf.grad()};
+    };
+    const auto expected = run(doubled(qkv), doubled(cos), doubled(sin));
+    const auto got = run(qkv.to(*card()), cos.to(*card()), sin.to(*card()));
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      CHECK(error_of(got[i], expected[i]) < 2 * rounding_of(dtype));
+    }
+  }
+}

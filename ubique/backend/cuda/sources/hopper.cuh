@@ -1,0 +1,201 @@
+// Hopper's own instructions (sm_90a) as functions: barriers in shared memory, bulk copies, products
+// of a warpgroup whose sums stay in registers. No headers.
+#ifdef HOPPER
+typedef unsigned short Bf16;
+typedef unsigned long long Descriptor;
+
+__device__ inline unsigned shared_address(const void* pointer) {
+  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
+}
+
+__device__ inline void barrier_init(unsigned barrier, int count) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count));
+}
+__device__ inline void barrier_publish() {
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+__device__ inline void barrier_arrive(unsigned barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(barrier) : "memory");
+}
+__device__ inline void barrier_expect(unsigned barrier, unsigned bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+}
+__device__ inline void barrier_wait(unsigned barrier, unsigned parity) {
+  asm volatile(
+      "{\n.reg .pred done;\nagain:\n"
+      "mbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n"
+      "@!done bra again;\n}" ::"r"(barrier), "r"(parity)
+      : "memory");
+}
+// A contiguous piece of memory; both addresses and the size are multiples of 16.
+__device__ inline void bulk_load(unsigned to, const void* from, unsigned bytes, unsigned barrier) {
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
+      "l"(from), "r"(bytes), "r"(barrier)
+      : "memory");
+}
+
+__device__ inline void copy_16(unsigned to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
+}
+__device__ inline void copies_done() { asm volatile("cp.async.wait_all;" ::: "memory"); }
+// What threads wrote becomes visible to the tensor cores and bulk copies.
+__device__ inline void publish_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+// All threads of one warpgroup; ids 1 and up.
+__device__ inline void group_sync(int id) { asm volatile("bar.sync %0, 128;" ::"r"(id) : "memory"); }
+
+template <int registers>
+__device__ inline void give_registers() {
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(registers));
+}
+template <int registers>
+__device__ inline void take_registers() {
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(registers));
+}
+
+// Operands in shared memory are blocks of 8 rows of 16 bytes. `leading` and `stride` are the bytes
+// from one block to the next: for rows of K, along K and across; for rows of M or N, across K and
+// along.
+__device__ inline Descriptor describe(unsigned address, unsigned leading, unsigned stride) {
+  return static_cast<Descriptor>((address & 0x3ffff) >> 4) |
+         static_cast<Descriptor>(leading >> 4) << 16 | static_cast<Descriptor>(stride >> 4) << 32;
+}
+
+__device__ inline void products_begin() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+__device__ inline void products_commit() {
+  asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+template <int pending>
+__device__ inline void products_wait() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(pending) : "memory");
+}
+
+__device__ inline unsigned pack_pair(float low, float high) {
+  unsigned pair;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
+  return pair;
+}
+__device__ inline float low_of(unsigned pair) { return __uint_as_float(pair << 16); }
+__device__ inline float high_of(unsigned pair) { return __uint_as_float(pair & 0xffff0000u); }
+
+// Blocks along K are `rows` rows of 16 bytes apart, blocks across are 128 bytes apart.
+__device__ inline Descriptor rows_of_k(unsigned address, int rows) {
+  return describe(address, rows * 16, 128);
+}
+
+__device__ inline float fast_tanh(float x) {
+  float y;
+  asm("tanh.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+
+__device__ inline float silu(float x) {
+  const float half = 0.5f * x;
+  return fmaf(half, fast_tanh(half), half);
+}
+
+__device__ inline void load_transposed(unsigned (&values)[4], unsigned address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
+               : "r"(address));
+}
+__device__ inline void store_4(unsigned address, unsigned a, unsigned b, unsigned c, unsigned d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+               "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
+}
+__device__ inline void store_transposed_4(unsigned address, unsigned a, unsigned b, unsigned c,
+                                          unsigned d) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x4.trans.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
+               "r"(a), "r"(b), "r"(c), "r"(d)
+               : "memory");
+}
+__device__ inline void store_transposed_2(unsigned address, unsigned a, unsigned b) {
+  asm volatile("stmatrix.sync.aligned.m8n8.x2.trans.shared.b16 [%0], {%1, %2};" ::"r"(address), "r"(a),
+               "r"(b)
+               : "memory");
+}
+
+#define SUMS_4(d, i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define SUMS_16(d, i) SUMS_4(d, i), SUMS_4(d, i + 4), SUMS_4(d, i + 8), SUMS_4(d, i + 12)
+#define SUMS_32(d) SUMS_16(d, 0), SUMS_16(d, 16)
+#define SUMS_44(d) SUMS_32(d), SUMS_4(d, 32), SUMS_4(d, 36), SUMS_4(d, 40)
+#define SUMS_52(d) SUMS_44(d), SUMS_4(d, 44), SUMS_4(d, 48)
+#define SUMS_64(d) SUMS_32(d), SUMS_16(d, 32), SUMS_16(d, 48)
+
+#define PLACES_32                                                                              \
+  "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, " \
+  "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
+#define PLACES_44 PLACES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43"
+#define PLACES_52 PLACES_44 ", %44, %45, %46, %47, %48, %49, %50, %51"
+#define PLACES_64 PLACES_52 ", %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
+
+// sums (64, N) += A (64, 16) B (16, N); B has rows of K. A is in registers, or in shared memory with
+// rows of K (`product`) or of M (`product_across`). `fresh`: the sums begin here.
+#define DEFINE_SHARED_PRODUCT(NAME, N, COUNT, A, B, FLAG, ACROSS)                             \
+  __device__ inline void NAME(float (&d)[COUNT], Descriptor a, Descriptor b, bool fresh) {    \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" FLAG ", 0;\n"                       \
+                 "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" PLACES_##COUNT  \
+                 "}, %" A ", %" B ", add, 1, 1, " ACROSS ", 0;\n}"                            \
+                 : SUMS_##COUNT(d)                                                            \
+                 : "l"(a), "l"(b), "r"(fresh ? 0 : 1));                                       \
+  }
+#define DEFINE_PRODUCT(N, COUNT, A0, A1, A2, A3, B0, FLAG)                                         \
+  __device__ inline void product(float (&d)[COUNT], const unsigned (&a)[4], Descriptor b,          \
+                                 bool fresh) {                                                     \
+    asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" FLAG ", 0;\n"                            \
+                 "wgmma.mma_async.sync.aligned.m64n" #N "k16.f32.bf16.bf16 {" PLACES_##COUNT       \
+                 "}, {%" A0 ", %" A1 ", %" A2 ", %" A3 "}, %" B0 ", add, 1, 1, 0;\n}"              \
+                 : SUMS_##COUNT(d)                                                                 \
+                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(fresh ? 0 : 1));        \
+  }                                                                                                \
+  DEFINE_SHARED_PRODUCT(product, N, COUNT, A0, A1, A2, "0")                                        \
+  DEFINE_SHARED_PRODUCT(product_across, N, COUNT, A0, A1, A2, "1")
+DEFINE_PRODUCT(64, 32, "32", "33", "34", "35", "36", "37")
+DEFINE_PRODUCT(88, 44, "44", "45", "46", "47", "48", "49")
+DEFINE_PRODUCT(104, 52, "52", "53", "54", "55", "56", "57")
+DEFINE_PRODUCT(128, 64, "64", "65", "66", "67", "68", "69")
+
+#ifdef STAGES
+// Pieces of memory on their way through shared memory: one thread fills, warps empty.
+struct Ring {
+  unsigned full, empty, stages;  // addresses
+  int step = 0;
+
+  __device__ unsigned stage_bytes(unsigned bytes) const { return stages + step % STAGES * bytes; }
+  __device__ unsigned full_now() const { return full + step % STAGES * 8; }
+  __device__ unsigned empty_now() const { return empty + step % STAGES * 8; }
+  __device__ unsigned parity() const { return step / STAGES & 1; }
+};
+
+__device__ inline Ring make_ring(char* memory, unsigned barriers_at, int readers) {
+  Ring ring{shared_address(memory) + barriers_at, shared_address(memory) + barriers_at + 8 * STAGES,
+            shared_address(memory)};
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < STAGES; ++i) {
+      barrier_init(ring.full + 8 * i, 1);
+      barrier_init(ring.empty + 8 * i, readers);
+    }
+    barrier_publish();
+  }
+  return ring;
+}
+
+#endif
+
+constexpr int kPitch = 64 * 2 + 16;  // bytes of a staged row of 64 values; banks do not meet
+
+// `rows` rows of 64 values from shared memory, `width` values apart.
+__device__ inline void write_rows(Bf16* to, unsigned from, int rows, long long width, int thread) {
+  for (int i = thread; i < rows * 8; i += 128) {
+    const int row = i / 8, part = i % 8;
+    uint4 values;
+    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(values.x), "=r"(values.y), "=r"(values.z), "=r"(values.w)
+                 : "r"(from + row * kPitch + part * 16));
+    *reinterpret_cast<uint4*>(to + row * width + part * 8) = values;
+  }
+}
+
+#endif

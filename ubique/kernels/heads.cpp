@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/kernels/heads.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/dispatch/Dispatcher.h>
+#include <torch/library.h>
+
+#include <array>
+#include <memory>
+
+#include "ubique/kernels/autograd.h"
+
+namespace ubique::kernels {
+namespace {
+
+bool no_heads(const at::Tensor&, std::int64_t) { return false; }
+
+template <typename Function>
+auto find_heads_op(const char* name) {
+  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Function>();
+}
+
+/// Has the device kernels for heads of this dtype and size?
+bool does_heads(const at::Tensor& x, std::int64_t size) {
+  static const auto op = find_heads_op<decltype(does_heads)>("ubique::does_heads");
+  return op.call(x, size);
+}
+
+/// x (B, L, n, heads, size) turned by its places; `back`: the other way round.
+at::Tensor plain_rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin,
+                        bool back) {
+  const auto wide = at::isReducedFloatingType(x.scalar_type()) ? x.to(at::kFloat) : x;
+  const auto halves = wide.chunk(2, -1);
+  const auto turned = at::cat({-halves[1], halves[0]}, -1);
+  const auto shape = [&](const at::Tensor& table) {
+    return table.slice(0, 0, x.size(1)).view({x.size(1), 1, 1, x.size(4)});
+  };
+  const auto along = turned * shape(sin);
+  const auto rotated = wide * shape(cos);
+  return (back ? rotated - along : rotated + along).to(x.scalar_type());
+}
+
+struct HeadForm {
+  std::int64_t heads = 1;
+  at::Tensor cos, sin;
+  bool rotates() const { return cos.defined(); }
+};
+
+/// (B, L, 3, heads, size), rotated.
+at::Tensor rotate_heads(const at::Tensor& qkv, const HeadForm& form) {
+  const auto x = qkv.view({qkv.size(0), qkv.size(1), 3, form.heads, -1});
+  if (!form.rotates()) return x;
+  if (x.is_contiguous() && does_heads(x, x.size(4))) {
+    static const auto op =
+        find_heads_op<void(const at::Tensor&, const at::Tensor&, const at::Tensor&)>(
+            "ubique::rotate_heads_");
+    op.call(x, form.cos, form.sin);
+    return x;
+  }
+  return at::cat({plain_rotate(x.slice(2, 0, 2), form.cos, form.sin, false), x.slice(2, 2)}, 2);
+}
+
+/// The gradient of qkv from those of the three.
+at::Tensor join_heads(const std::array<at::Tensor, 3>& gradients, const HeadForm& form) {
+  const auto batch = gradients[0].size(0), length = gradients[0].size(2);
+  const auto size = gradients[0].size(3);
+  if (form.rotates() && does_heads(gradients[0], size)) {
+    static const auto op =
+        find_heads_op<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                                 const at::Tensor&, const at::Tensor&)>("ubique::join_heads");
+    return op.call(gradients[0], gradients[1], gradients[2], form.cos, form.sin);
+  }
+  auto joined = at::stack({gradients[0].transpose(1, 2), gradients[1].transpose(1, 2),
+                           gradients[2].transpose(1, 2)},
+                          2);  // (B, L, 3, heads, size)
+  if (form.rotates()) {
+    auto turned = joined.slice(2, 0, 2);
+    turned.copy_(plain_rotate(turned, form.cos, form.sin, true));
+  }
+  return joined.view({batch, length, 3 * form.heads * size});
+}
+
+class SplitHeads final : public torch::autograd::Node {
+ public:
+  SplitHeads(HeadForm form, std::vector<std::int64_t> sizes, at::TensorOptions options)
+      : form_(std::move(form)), sizes_(std::move(sizes)), options_(options) {}
+  std::string name() const override { return "ubique::SplitHeads"; }
+
+ private:
+  torch::autograd::variable_list apply(torch::autograd::variable_list&& given) override {
+    const PlainTensors plain;
+    std::array<at::Tensor, 3> gradients;
+    for (std::size_t i = 0; i < 3; ++i) {
+      gradients[i] = given[i].defined() ? given[i] : at::zeros(sizes_, options_);
+    }
+    return {join_heads(gradients, form_)};
+  }
+
+  HeadForm form_;
+  std::vector<std::int64_t> sizes_;
+  at::TensorOptions options_;
+};
+
+}  // namespace
+
+TORCH_LIBRARY_FRAGMENT(ubique, library) {
+  library.def("does_heads(Tensor x, int size) -> bool");
+  library.def("rotate_heads_(Tensor x, Tensor cos, Tensor sin) -> ()");
+  library.def("join_heads(Tensor q, Tensor k, Tensor v, Tensor cos, Tensor sin) -> Tensor");
+  library.impl("does_heads", c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(no_heads));
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> split_heads(const at::Tensor& qkv,
+                                                           std::int64_t heads,
+                                                           const at::Tensor& cos,
+                                                           const at::Tensor& sin) {
+  HeadForm form{heads, cos, sin};
+  std::vector<at::Tensor> parts;
+  {
+    const PlainTensors plain;
+    const auto x = rotate_heads(qkv.detach(), form).permute({2, 0, 3, 1, 4});
+    for (std::int64_t i = 0; i < 3; ++i) parts.push_back(x[i].detach());  // (B, heads, L, size)
+  }
+  if (wants_gradient(qkv)) {
+    const auto node =
+        std::make_shared<SplitHeads>(std::move(form), parts[0].sizes().vec(), parts[0].options());
+    attach(parts, node, {qkv});
+  }
+  return {parts[0], parts[1], parts[2]};
+}
+
+}  // namespace ubique::kernels
