@@ -2,7 +2,6 @@
 // `ubique data trm arc`: tasks of ARC-AGI with their variants.
 #include <fmt/format.h>
 
-#include "ubique/base/file.h"
 #include "ubique/base/log.h"
 #include "ubique/base/text.h"
 #include "ubique/data/puzzles/arc.h"
@@ -50,10 +49,8 @@ engine::Outcome arc(const engine::Request& request) {
                           });
   if (!splits) return stopped_outcome("trm.data.arc");
   tell_incomplete(made.incomplete);
-  data::claim_puzzle_folder(folder, splits->train.metadata.made_with);
-  make_folder(folder);
-  write_file(folder / "test_puzzles.json", data::arc_json(made.tests).dump() + "\n");
-  write_splits(folder, *splits, made.identifiers);
+  data::write_puzzle_folder(folder, *splits, made.identifiers,
+                            {{"test_puzzles.json", data::arc_json(made.tests).dump() + "\n"}});
   auto json = json_document("trm.data.arc", 1);
   json["folder"] = folder.string();
   json["made_with"] = splits->train.metadata.made_with;
