@@ -278,7 +278,8 @@ TEST_CASE("puzzle set: a folder with other things in it is not taken") {
 
 TEST_CASE("puzzle set: a folder is there whole or not at all") {
   const test::ScratchFolder scratch;
-  const data::PuzzleSplits splits{small_sudokus(), {}};
+  data::PuzzleSplits splits;
+  splits.train = small_sudokus();
   make_folder(scratch / "set");
   data::write_puzzle_folder(scratch / "set/", splits, {"<blank>"}, {{"more.txt", "x"}});
   CHECK(data::read_puzzle_set(scratch / "set", "train").examples() == 4);

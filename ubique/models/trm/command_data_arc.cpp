@@ -40,6 +40,7 @@ engine::Outcome arc(const engine::Request& request) {
         "files of ARC-AGI.");
   const auto folder = request.output.empty() ? std::filesystem::path("arc") : request.output;
   const auto learn = read_all_tasks(request.inputs), test = read_all_tasks(tested);
+  data::claim_puzzle_folder(folder, data::build_note(options, learn.size(), test.size()));
   data::ArcData made;
   auto splits =
       build_with_progress(request, "tasks", static_cast<std::int64_t>(learn.size() + test.size()),
