@@ -28,7 +28,7 @@ void tell_incomplete(const std::vector<std::string>& names) {
             names.size(), join(first, ", "), names.size() > kNamed ? ", ..." : "");
 }
 
-engine::Outcome arc(const engine::Request& request) {
+engine::Outcome import_arc(const engine::Request& request) {
   data::ArcBuild options;
   options.augment = request.config.get("augment", options.augment);
   options.seed = static_cast<std::uint64_t>(request.config.get<std::int64_t>("seed", 42));
@@ -84,7 +84,7 @@ engine::Command arc_command() {
                    {"ubique data trm arc arc_training_challenges.json --eval "
                     "arc_evaluation_challenges.json --augment 300 -o arc2",
                     "files of all tasks, with answers in ..._solutions.json beside them"}},
-      .run = arc};
+      .run = import_arc};
 }
 
 }  // namespace ubique::trm

@@ -22,7 +22,7 @@ data::MazeBuild read_maze_build(const Config& config) {
   return options;
 }
 
-engine::Outcome maze(const engine::Request& request) {
+engine::Outcome make_mazes(const engine::Request& request) {
   const auto options = read_maze_build(request.config);
   const auto folder = request.output.empty() ? std::filesystem::path("maze") : request.output;
   data::claim_puzzle_folder(folder, data::build_note(options));
@@ -57,7 +57,7 @@ engine::Command maze_command() {
                        "moves from start to goal at least (an eighth of the cells: 112)"},
                       {"--seed", "seed", "N", "the same seed gives the same mazes (42)"}},
           .examples = {{"ubique data trm maze -o maze", "1,000 + 1,000 mazes of 30x30"}},
-          .run = maze};
+          .run = make_mazes};
 }
 
 }  // namespace ubique::trm
