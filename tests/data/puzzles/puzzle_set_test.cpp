@@ -275,3 +275,46 @@ TEST_CASE("puzzle set: a folder with other things in it is not taken") {
       test::refusal_of(ErrorKind::Usage, [&] { data::claim_puzzle_folder(scratch.path(), 1); }),
       "holds no puzzles"));
 }
+
+TEST_CASE("puzzle set: a folder is there whole or not at all") {
+  const test::ScratchFolder scratch;
+  data::PuzzleSplits splits;
+  splits.train = small_sudokus();
+  make_folder(scratch / "set");
+  data::write_puzzle_folder(scratch / "set/", splits, {"<blank>"}, {{"more.txt", "x"}});
+  CHECK(data::read_puzzle_set(scratch / "set", "train").examples() == 4);
+  CHECK(read_file(scratch / "set/more.txt") == "x");
+  CHECK_FALSE(fs::exists(scratch / "set/test"));
+  data::write_puzzle_folder(scratch / "set", splits, {"<blank>"}, {{"more.txt", "y"}});
+  CHECK(read_file(scratch / "set/more.txt") == "y");
+  test::refusal_of(ErrorKind::Input, [&] {
+    data::write_puzzle_folder(scratch / "new", splits, {"<blank>"}, {{"no/more.txt", "x"}});
+  });
+  CHECK(scratch.count() == 1);
+}
+
+TEST_CASE("puzzle set: a damaged byte anywhere is read or refused, never worse") {
+  const test::ScratchFolder scratch;
+  data::write_puzzle_set(scratch.path(), "train", small_sudokus());
+  int refused = 0, tried = 0;
+  for (const auto& entry : fs::directory_iterator(scratch / "train")) {
+    const auto whole = read_file(entry.path());
+    for (std::size_t place = 0; place < whole.size(); place += 3) {
+      for (const char damage : {'\x01', '\x40', '\xff'}) {
+        auto changed = whole;
+        changed[place] = static_cast<char>(changed[place] ^ damage);
+        write_file(entry.path(), changed);
+        const auto outcome =
+            test::error_of([&] { data::read_puzzle_set(scratch.path(), "train"); });
+        if (outcome != "no error") {
+          CHECK(outcome.starts_with("input: "));
+          ++refused;
+        }
+        ++tried;
+      }
+    }
+    write_file(entry.path(), whole);
+  }
+  CHECK(tried > 1000);
+  CHECK(refused > tried / 2);
+}

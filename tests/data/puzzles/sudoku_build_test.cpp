@@ -93,6 +93,13 @@ TEST_CASE("sudoku csv: rows become the original's arrays") {
   CHECK(ours.puzzle_indices == original.puzzle_indices);
   CHECK(ours.group_indices == original.group_indices);
   CHECK(ours.puzzle_identifiers == original.puzzle_identifiers);
+  const test::ScratchFolder scratch;
+  data::write_puzzle_set(scratch.path(), "test", ours);
+  for (const auto* field :
+       {"inputs", "labels", "puzzle_identifiers", "puzzle_indices", "group_indices"}) {
+    const auto name = fmt::format("test/all__{}.npy", field);
+    CHECK(read_file(scratch / name) == read_file(folder / "sudoku_noaug_sub" / name));
+  }
   const auto augmented = data::read_puzzle_set(folder / "sudoku_aug", "train");
   const auto train = data::read_sudoku_csv(folder / "sudoku_csv/train.csv", {});
   REQUIRE(train.groups() == augmented.groups());

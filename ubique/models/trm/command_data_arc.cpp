@@ -2,7 +2,6 @@
 // `ubique data trm arc`: tasks of ARC-AGI with their variants.
 #include <fmt/format.h>
 
-#include "ubique/base/file.h"
 #include "ubique/base/log.h"
 #include "ubique/base/text.h"
 #include "ubique/data/puzzles/arc.h"
@@ -29,7 +28,7 @@ void tell_incomplete(const std::vector<std::string>& names) {
             names.size(), join(first, ", "), names.size() > kNamed ? ", ..." : "");
 }
 
-engine::Outcome arc(const engine::Request& request) {
+engine::Outcome import_arc(const engine::Request& request) {
   data::ArcBuild options;
   options.augment = request.config.get("augment", options.augment);
   options.seed = static_cast<std::uint64_t>(request.config.get<std::int64_t>("seed", 42));
@@ -41,6 +40,7 @@ engine::Outcome arc(const engine::Request& request) {
         "files of ARC-AGI.");
   const auto folder = request.output.empty() ? std::filesystem::path("arc") : request.output;
   const auto learn = read_all_tasks(request.inputs), test = read_all_tasks(tested);
+  data::claim_puzzle_folder(folder, data::build_note(options, learn.size(), test.size()));
   data::ArcData made;
   auto splits =
       build_with_progress(request, "tasks", static_cast<std::int64_t>(learn.size() + test.size()),
@@ -50,10 +50,8 @@ engine::Outcome arc(const engine::Request& request) {
                           });
   if (!splits) return stopped_outcome("trm.data.arc");
   tell_incomplete(made.incomplete);
-  data::claim_puzzle_folder(folder, splits->train.metadata.made_with);
-  make_folder(folder);
-  write_file(folder / "test_puzzles.json", data::arc_json(made.tests).dump() + "\n");
-  write_splits(folder, *splits, made.identifiers);
+  data::write_puzzle_folder(folder, *splits, made.identifiers,
+                            {{"test_puzzles.json", data::arc_json(made.tests).dump() + "\n"}});
   auto json = json_document("trm.data.arc", 1);
   json["folder"] = folder.string();
   json["made_with"] = splits->train.metadata.made_with;
@@ -86,7 +84,7 @@ engine::Command arc_command() {
                    {"ubique data trm arc arc_training_challenges.json --eval "
                     "arc_evaluation_challenges.json --augment 300 -o arc2",
                     "files of all tasks, with answers in ..._solutions.json beside them"}},
-      .run = arc};
+      .run = import_arc};
 }
 
 }  // namespace ubique::trm

@@ -22,15 +22,16 @@ data::MazeBuild read_maze_build(const Config& config) {
   return options;
 }
 
-engine::Outcome maze(const engine::Request& request) {
+engine::Outcome make_mazes(const engine::Request& request) {
   const auto options = read_maze_build(request.config);
   const auto folder = request.output.empty() ? std::filesystem::path("maze") : request.output;
+  data::claim_puzzle_folder(folder, data::build_note(options));
   const auto splits = build_with_progress(
       request, "mazes", options.train + options.test, [&](const data::PuzzleProgress& progress) {
         return data::build_mazes(options, data_threads(), progress);
       });
   if (!splits) return stopped_outcome("trm.data.maze");
-  write_splits(folder, *splits, {"<blank>"});
+  data::write_puzzle_folder(folder, *splits, {"<blank>"});
   auto json = json_document("trm.data.maze", 1);
   json["folder"] = folder.string();
   json["made_with"] = splits->train.metadata.made_with;
@@ -56,7 +57,7 @@ engine::Command maze_command() {
                        "moves from start to goal at least (an eighth of the cells: 112)"},
                       {"--seed", "seed", "N", "the same seed gives the same mazes (42)"}},
           .examples = {{"ubique data trm maze -o maze", "1,000 + 1,000 mazes of 30x30"}},
-          .run = maze};
+          .run = make_mazes};
 }
 
 }  // namespace ubique::trm

@@ -42,7 +42,7 @@ std::string example_text(const data::PuzzleSet& set, std::int64_t example) {
                      data::draw_puzzle(layout, set.labels.row(example)));
 }
 
-engine::Outcome show(const engine::Request& request) {
+engine::Outcome show_folder(const engine::Request& request) {
   const std::filesystem::path folder = request.inputs.front();
   const auto example = request.config.get<std::int64_t>("example", 0);
   request.config.finish();
@@ -75,7 +75,7 @@ engine::Command show_command() {
           .needs_device = false,
           .options = {{"--example", "example", "N", "which one to draw (0)"}},
           .examples = {{"ubique data trm show sudoku", "what is in it"}},
-          .run = show};
+          .run = show_folder};
 }
 
 }  // namespace ubique::trm

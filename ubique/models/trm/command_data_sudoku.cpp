@@ -39,15 +39,16 @@ data::SudokuBuild read_sudoku_build(const Config& config) {
   return options;
 }
 
-engine::Outcome sudoku(const engine::Request& request) {
+engine::Outcome make_sudokus(const engine::Request& request) {
   const auto options = read_sudoku_build(request.config);
   const auto folder = request.output.empty() ? std::filesystem::path("sudoku") : request.output;
+  data::claim_puzzle_folder(folder, data::build_note(options));
   const auto splits = build_with_progress(
       request, "sudokus", options.train + options.test, [&](const data::PuzzleProgress& progress) {
         return data::build_sudokus(options, data_threads(), progress);
       });
   if (!splits) return stopped_outcome("trm.data.sudoku");
-  write_splits(folder, *splits, {"<blank>"});
+  data::write_puzzle_folder(folder, *splits, {"<blank>"});
   auto json = json_document("trm.data.sudoku", 1);
   json["folder"] = folder.string();
   json["made_with"] = splits->train.metadata.made_with;
@@ -90,7 +91,7 @@ data::PuzzleSplits read_csv_splits(const engine::Request& request,
   return {train, std::move(set)};
 }
 
-engine::Outcome csv(const engine::Request& request) {
+engine::Outcome import_csv(const engine::Request& request) {
   check(request.inputs.size() <= 2, ErrorKind::Usage,
         "[trm.csv] got {} files, expected one to train with and at most one to test with.",
         request.inputs.size());
@@ -108,7 +109,7 @@ engine::Outcome csv(const engine::Request& request) {
   if (!splits) return stopped_outcome("trm.data.csv");
   const auto note = csv_note(splits->train, request, options, test);
   splits->train.metadata.made_with = splits->test.metadata.made_with = note;
-  write_splits(folder, *splits, {"<blank>"});
+  data::write_puzzle_folder(folder, *splits, {"<blank>"});
   auto json = json_document("trm.data.csv", 1);
   json["folder"] = folder.string();
   json["made_with"] = note;
@@ -138,7 +139,7 @@ engine::Command sudoku_command() {
                         "1,000 hard puzzles to learn from, 5,000 others to test with"},
                        {"ubique data trm sudoku --size 4 --train 1000 --test 300 -o small",
                         "a set for minutes on a laptop"}},
-          .run = sudoku};
+          .run = make_sudokus};
 }
 
 engine::Command csv_command() {
@@ -154,7 +155,7 @@ engine::Command csv_command() {
                       {"--seed", "seed", "N", "which ones are drawn (42)"}},
           .examples = {{"ubique data trm csv train.csv test.csv --limit 1000 -o sudoku-extreme",
                         "Sudoku-Extreme, 1,000 puzzles of it to learn from"}},
-          .run = csv};
+          .run = import_csv};
 }
 
 }  // namespace ubique::trm
