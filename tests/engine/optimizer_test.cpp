@@ -40,6 +40,11 @@ Rates rates_at(int step) {
   return {0.01 / (1 + step), 0.95 - 0.02 * step};
 }
 
+void make_step(Optimizer& optimizer, const Rates& rates, const at::Tensor& bad) {
+  optimizer.prepare(rates);
+  optimizer.step(bad);
+}
+
 /// Textbook AdamW on one tensor, in double.
 struct AdamWLoop {
   at::Tensor weight, mean, square;
@@ -110,13 +115,13 @@ void compare_with(const OptimizerOptions& options, bool fused) {
       const auto before = parameters[0].second.detach().clone();
       parameters[0].second.mutable_grad().fill_(std::numeric_limits<float>::quiet_NaN());
       parameters[1].second.mutable_grad()[2] = std::numeric_limits<float>::infinity();
-      optimizer->step(rates_at(step), bad);
+      make_step(*optimizer, rates_at(step), bad);
       CHECK(at::equal(parameters[0].second, before));
       continue;
     }
     first.step(parameters[0].second.grad().to(at::kDouble), options, rates_at(step));
     second.step(parameters[1].second.grad().to(at::kDouble), options, rates_at(step));
-    optimizer->step(rates_at(step), good);
+    make_step(*optimizer, rates_at(step), good);
     CAPTURE(step);
     CHECK(distance(parameters[0].second, first.weight) < 1e-6);
     CHECK(distance(parameters[1].second, second.weight) < 1e-6);
@@ -168,7 +173,7 @@ TEST_CASE("adam_tf1: the first update with numbers worked out by hand") {
   for (const bool fused : {true, false}) {
     auto weight = at::ones({1}).requires_grad_();
     weight.mutable_grad() = at::full({1}, 2.0);
-    make_optimizer(options, {{"w", weight}}, fused)->step({0.1, {}}, at::zeros({}));
+    make_step(*make_optimizer(options, {{"w", weight}}, fused), {0.1, {}}, at::zeros({}));
     CHECK(weight.item<double>() == doctest::Approx(0.9136527).epsilon(1e-6));
   }
 }
@@ -203,7 +208,7 @@ TEST_CASE("optimizer: a saved state goes on bit by bit, from one path to itself"
       const auto good = at::zeros({});
       for (int step = 0; step < 3; ++step) {
         set_gradients(here, std::uint64_t(step));
-        unbroken->step(rates_at(step), good);
+        make_step(*unbroken, rates_at(step), good);
       }
       for (std::size_t i = 0; i < here.size(); ++i) {
         there[i].second.data().copy_(here[i].second);
@@ -213,8 +218,8 @@ TEST_CASE("optimizer: a saved state goes on bit by bit, from one path to itself"
       for (int step = 3; step < 6; ++step) {
         set_gradients(here, std::uint64_t(step));
         set_gradients(there, std::uint64_t(step));
-        unbroken->step(rates_at(step), good);
-        resumed->step(rates_at(step), good);
+        make_step(*unbroken, rates_at(step), good);
+        make_step(*resumed, rates_at(step), good);
       }
       CAPTURE(name);
       CHECK(at::equal(here[0].second, there[0].second));

@@ -60,6 +60,7 @@ struct Config::Document {
   std::optional<std::map<std::string, std::string>> environment;  // none: the process's own
   std::map<std::string, std::set<std::string>> asked;             // level -> keys asked for there
   std::set<std::string> wanted;                                   // full keys of single values
+  std::set<std::string> ignored;                                  // full keys of anything
   std::vector<ResolvedValue> records;
   std::map<std::string, std::size_t> record_of;
 
@@ -190,6 +191,7 @@ void Config::Document::collect_unknown(const YamlNode& node, const std::string& 
       continue;
     }
     const auto& key = node.keys[i];
+    if (ignored.contains(dotted(path, key))) continue;
     if (level == asked.end() || !level->second.contains(key)) {
       unknown.push_back({place(item.line), dotted(path, key), unknown_hint(path, key)});
     } else {
@@ -289,12 +291,17 @@ std::vector<std::string> Config::keys() const {
   return view_->node != nullptr ? view_->node->keys : std::vector<std::string>();
 }
 
+void Config::ignore(std::string_view key) const {
+  document_->ignored.insert(dotted(view_->path, key));
+}
+
 void Config::finish() const {
   std::vector<UnknownKey> unknown;
   document_->collect_unknown(document_->root, "", unknown);
   const std::vector<std::string> wanted(document_->wanted.begin(), document_->wanted.end());
   for (const auto& [key, text] : document_->flags) {
-    if (!document_->wanted.contains(key)) unknown.push_back({"flag", key, hint(key, wanted)});
+    if (!document_->wanted.contains(key) && !document_->ignored.contains(key))
+      unknown.push_back({"flag", key, hint(key, wanted)});
   }
   if (unknown.empty()) return;
   std::vector<std::string> others;

@@ -56,6 +56,8 @@ class Config {
   std::vector<Config> items(std::string_view key) const;  ///< a list of mappings; empty if absent
   std::vector<std::string> keys() const;                  ///< the YAML keys written here
 
+  /// A key that may be there whatever it holds, and means nothing here.
+  void ignore(std::string_view key) const;
   /// Usage error for the keys in the file and the flags that nobody asked for (whole document).
   void finish() const;
   std::vector<ResolvedValue> resolved() const;    ///< everything asked for so far, in order

@@ -20,7 +20,7 @@ struct RowFlags {
   std::shared_ptr<CommonFlags> common;
   FlagTexts texts;
   std::string config, output, model;
-  std::vector<std::string> inputs;
+  std::vector<std::string> inputs, settings;
 };
 
 void add_switch(CLI::App& app, const engine::Option& option, FlagTexts& texts) {
@@ -38,6 +38,10 @@ void add_row_options(CLI::App& app, const Command& command, RowFlags& flags) {
     option->type_name("PATH");
     if (!several) option->expected(1);
     if (!command.inputs.starts_with("[")) option->required();
+  }
+  if (command.takes_settings) {
+    app.add_option("settings", flags.settings, "any setting of the configuration: arch.mlp_t=true")
+        ->type_name("KEY=VALUE");
   }
   if (command.needs_model) {
     app.add_option("--model", flags.model, "checkpoint folder, or a file or folder to import")
@@ -57,10 +61,22 @@ void add_row_options(CLI::App& app, const Command& command, RowFlags& flags) {
   if (command.needs_device) add_wish_options(app, flags.texts);
 }
 
+/// "KEY=VALUE" and, as some write it for a key that their file does not have, "+KEY=VALUE".
+void set_words(Config& config, const std::vector<std::string>& words) {
+  for (const auto& word : words) {
+    const auto equals = word.find('=');
+    const auto from = word.starts_with('+') ? 1U : 0U;
+    check(equals != std::string::npos && equals > from, ErrorKind::Usage,
+          "[cli.settings] a word that sets nothing; got '{}', expected KEY=VALUE.", word);
+    config.set_flag(word.substr(from, equals - from), word.substr(equals + 1));
+  }
+}
+
 engine::Request make_request(const RowFlags& flags) {
   engine::Request request;
   request.config = flags.config.empty() ? Config() : Config::from_file(flags.config);
   set_flags(request.config, flags.texts);
+  set_words(request.config, flags.settings);
   if (flags.common->device != "auto") request.config.set_flag("device", flags.common->device);
   request.inputs = flags.inputs;
   request.output = flags.output;

@@ -23,7 +23,7 @@ std::vector<engine::Option> recipe_options() {
   return {
       {"-e,--epochs", "epochs", "N", "times through the training set"},
       {"--max-steps", "max_steps", "N", "stop after so many updates"},
-      {"--optimizer", "optimizer", "NAME", "adamw, adam_tf1, sgd, or one of the family's own"},
+      {"--optimizer", "optimizer", "NAME", "adamw, adam_tf1, adam_atan2 or sgd"},
       {"--lr", "lr", "RATE", "learning rate (its peak, with a schedule)"},
       {"--weight-decay,--wd", "weight_decay", "X", "decoupled weight decay"},
       {"--schedule", "schedule", "NAME", "constant, onecycle, cosine or plateau"},
@@ -200,6 +200,7 @@ std::vector<engine::Command> train_rows(const Family& family, const std::string&
   return {{.verb = verb,
            .summary = "train " + family.name() + ": " + family.summary(),
            .options = std::move(options),
+           .takes_settings = true,
            .examples = family.train_examples(),
            .run = [&family](const Request& request) { return run_train(family, request); }}};
 }

@@ -2,6 +2,7 @@
 #include "ubique/data/sampler.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ubique/base/error.h"
 
@@ -13,7 +14,12 @@ std::int64_t pieces_of(std::int64_t whole, std::int64_t size) { return (whole + 
 }  // namespace
 
 Sampler::Sampler(std::int64_t samples, std::int64_t per_update, Random order)
-    : samples_(samples), per_update_(per_update), random_(order) {
+    : Sampler(samples, per_update, [samples, order](std::int64_t epoch) {
+        return order.fork(static_cast<std::uint64_t>(epoch)).permutation(samples);
+      }) {}
+
+Sampler::Sampler(std::int64_t samples, std::int64_t per_update, Order order)
+    : samples_(samples), per_update_(per_update), order_(std::move(order)) {
   check(samples > 0, ErrorKind::Input,
         "[data.sampler] there is nothing to learn from; got a training set of {} samples, expected "
         "at least 1.",
@@ -25,8 +31,10 @@ std::int64_t Sampler::updates_per_epoch() const { return pieces_of(samples_, per
 
 std::vector<Piece> Sampler::pieces(Cursor cursor, std::int64_t at_once) {
   if (cursor.epoch != known_epoch_) {
-    known_order_ = random_.fork(static_cast<std::uint64_t>(cursor.epoch)).permutation(samples_);
+    known_order_ = order_(cursor.epoch);
     known_epoch_ = cursor.epoch;
+    check(static_cast<std::int64_t>(known_order_.size()) == samples_, ErrorKind::Internal,
+          "[data.sampler] an epoch of {} samples, expected {}.", known_order_.size(), samples_);
   }
   const auto begin = cursor.update * per_update_;
   const auto end = std::min(begin + per_update_, samples_);
@@ -38,6 +46,7 @@ std::vector<Piece> Sampler::pieces(Cursor cursor, std::int64_t at_once) {
                       .part = static_cast<std::int64_t>(pieces.size()),
                       .parts = pieces_of(end - begin, at_once),
                       .place = place,
+                      .first = place - begin,
                       .indices = {first, last}});
   }
   return pieces;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which samples make which update: a new order every epoch, from a seed. It does not load anything.
+// Which samples make which update: a new order every epoch. It does not load anything.
 // The order does not depend on how many samples go through the network at once.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "ubique/base/random.h"
@@ -23,12 +24,18 @@ struct Piece {
   Cursor cursor;                      ///< the update it belongs to
   std::int64_t part = 0, parts = 1;   ///< of that update
   std::int64_t place = 0;             ///< of its first sample in the epoch's order
+  std::int64_t first = 0;             ///< the same within the update
   std::vector<std::int64_t> indices;  ///< samples of the dataset
 };
 
 class Sampler {
  public:
-  /// `order` is shuffled anew for each epoch by order.fork(epoch). Input error for an empty set.
+  /// The samples of an epoch, always as many.
+  using Order = std::function<std::vector<std::int64_t>(std::int64_t epoch)>;
+
+  /// Input error for an empty set.
+  Sampler(std::int64_t samples, std::int64_t per_update, Order order);
+  /// All samples, shuffled anew for each epoch by order.fork(epoch).
   Sampler(std::int64_t samples, std::int64_t per_update, Random order);
 
   std::int64_t samples() const { return samples_; }
@@ -40,7 +47,7 @@ class Sampler {
 
  private:
   std::int64_t samples_, per_update_;
-  Random random_;
+  Order order_;
   std::int64_t known_epoch_ = -1;
   std::vector<std::int64_t> known_order_;  // of known_epoch_
 };

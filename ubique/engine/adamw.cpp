@@ -7,8 +7,6 @@
 #include <c10/core/GradMode.h>
 #include <c10/core/TensorOptions.h>
 
-#include <cmath>
-
 #include "ubique/base/error.h"
 #include "ubique/engine/optimizer.h"
 #include "ubique/engine/state_dict.h"
@@ -51,7 +49,16 @@ class AdamW final : public Optimizer {
     lr_ = at::zeros({}, f32);
   }
 
-  void step(const Rates& rates, const at::Tensor& bad) override {
+  void prepare(const Rates& rates) override {
+    beta1_ = rates.momentum.value_or(options_.beta1);
+    cycled_ = cycled_ || rates.momentum.has_value();
+    host_lr_ = rates.lr;
+    lr_.fill_(rates.lr);
+  }
+
+  bool capturable() const override { return !cycled_; }
+
+  void step(const at::Tensor& bad) override {
     const c10::NoGradGuard no_gradients;
     const auto places = with_gradient();
     if (places.empty()) return;
@@ -60,14 +67,12 @@ class AdamW final : public Optimizer {
       lists.weights.push_back(parameters()[place].second);
       lists.gradients.push_back(parameters()[place].second.grad());
     }
-    const double beta1 = rates.momentum.value_or(options_.beta1);
     step_.add_(1);
     step_.sub_(bad);
-    lr_.fill_(rates.lr);
     if (fused_) {
-      step_fused(lists, rates.lr, beta1, bad);
+      step_fused(lists, bad);
     } else {
-      step_plain(lists, beta1, bad);
+      step_plain(lists, bad);
     }
   }
 
@@ -89,33 +94,36 @@ class AdamW final : public Optimizer {
   }
 
  private:
-  void step_fused(Lists& lists, double lr, double beta1, const at::Tensor& bad) {
+  void step_fused(Lists& lists, const at::Tensor& bad) {
     // All parameters share one counter. Where the update is skipped it is not read.
     const Tensors steps(lists.weights.size(), tf1_ ? late_ : step_);
-    if (tf1_) lr_.mul_(correction(options_.beta2).sqrt().div(correction(beta1)));
+    auto rate = lr_;
+    if (tf1_) {
+      rate = lr_ * bias_correction(step_, options_.beta2).sqrt() / bias_correction(step_, beta1_);
+    }
     if (step_.is_cpu()) {  // the host's own lr, with all its digits
-      if (tf1_) lr = lr_.item<double>();
-      at::_fused_adamw_(lists.weights, lists.gradients, lists.means, lists.squares, {}, steps, lr,
-                        beta1, options_.beta2, options_.weight_decay, options_.eps, false, false,
-                        {}, bad);
+      at::_fused_adamw_(lists.weights, lists.gradients, lists.means, lists.squares, {}, steps,
+                        tf1_ ? rate.item<double>() : host_lr_, beta1_, options_.beta2,
+                        options_.weight_decay, options_.eps, false, false, {}, bad);
     } else {
-      at::_fused_adamw_(lists.weights, lists.gradients, lists.means, lists.squares, {}, steps, lr_,
-                        beta1, options_.beta2, options_.weight_decay, options_.eps, false, false,
+      at::_fused_adamw_(lists.weights, lists.gradients, lists.means, lists.squares, {}, steps, rate,
+                        beta1_, options_.beta2, options_.weight_decay, options_.eps, false, false,
                         {}, bad);
     }
   }
 
-  void step_plain(Lists& lists, double beta1, const at::Tensor& bad) {
+  void step_plain(Lists& lists, const at::Tensor& bad) {
     const auto skip = bad.gt(0);
     const auto unless_bad = [&](double value) {
       return at::where(skip, at::zeros_like(bad), at::full_like(bad, value));
     };
     for (auto& gradient : lists.gradients) gradient.masked_fill_(skip, 0);
-    move_towards(lists.means, lists.gradients, unless_bad(1 - beta1));
+    move_towards(lists.means, lists.gradients, unless_bad(1 - beta1_));
     move_towards(lists.squares, at::_foreach_mul(lists.gradients, lists.gradients),
                  unless_bad(1 - options_.beta2));
 
-    const auto correction1 = correction(beta1), correction2 = correction(options_.beta2).sqrt();
+    const auto correction1 = bias_correction(step_, beta1_);
+    const auto correction2 = bias_correction(step_, options_.beta2).sqrt();
     const auto lr = at::where(skip, at::zeros_like(lr_), lr_);
     if (options_.weight_decay != 0) {
       at::_foreach_mul_(lists.weights, 1 - lr * options_.weight_decay);
@@ -128,20 +136,9 @@ class AdamW final : public Optimizer {
     at::_foreach_sub_(lists.weights, change);
   }
 
-  /// 1 - beta^step without cancellation; at least one step, for a first update that is skipped.
-  at::Tensor correction(double beta) const {
-    return step_.clamp_min(1).mul(std::log(beta)).expm1().neg();
-  }
-
-  /// values += share * (targets - values)
-  static void move_towards(Tensors& values, const Tensors& targets, const at::Tensor& share) {
-    auto way = at::_foreach_sub(targets, values);
-    at::_foreach_mul_(way, share);
-    at::_foreach_add_(values, way);
-  }
-
   OptimizerOptions options_;
-  bool tf1_, fused_ = false;
+  bool tf1_, fused_ = false, cycled_ = false;
+  double beta1_ = options_.beta1, host_lr_ = 0;
   Moments means_, squares_;
   at::Tensor step_, lr_, late_;  // f32 device scalars
 };

@@ -20,15 +20,23 @@ struct Batch {
   /// What the loss is a mean over: samples, tokens, weighted voxels. Batches that make up one
   /// update count in proportion to it, so that the update does not depend on how they were cut.
   double weight = 0;
+  std::int64_t first = 0;  ///< place of its first sample within the update
 };
 
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 using Scores = std::vector<std::pair<std::string, double>>;  ///< in the order to print them
 
+/// A mean over things of which a batch has now many, now few: device scalars without gradient.
+struct Ratio {
+  std::string name;
+  at::Tensor sum, count;
+};
+
 /// What a model makes of a batch in training.
 struct Step {
-  at::Tensor loss;       ///< f32 scalar, a mean over Batch::weight
-  NamedTensors metrics;  ///< device scalars without gradient, means over Batch::weight
+  at::Tensor loss;                 ///< f32 scalar, a mean over Batch::weight
+  NamedTensors metrics = {};       ///< device scalars without gradient, means over Batch::weight
+  std::vector<Ratio> ratios = {};  ///< told as means over all updates since they were last told
 };
 
 }  // namespace ubique::engine

@@ -19,6 +19,14 @@ class Dataset {
   /// Collates these samples. Called from several threads at once. `random` is this batch's own
   /// stream, for augmentation: the same for the same seed, epoch and place in it.
   virtual Batch load(const std::vector<std::int64_t>& indices, const Random& random) const = 0;
+  /// How many samples an epoch has, for updates of so many.
+  virtual std::int64_t epoch_samples(std::int64_t /*per_update*/) const { return size(); }
+  /// Those of one epoch in the order to take them, epoch_samples() of them. `random` is the epoch's
+  /// own stream.
+  virtual std::vector<std::int64_t> order(std::int64_t /*epoch*/, std::int64_t /*per_update*/,
+                                          const Random& random) const {
+    return random.permutation(size());
+  }
   /// Samples that take the most memory, for a trial step: any where all are alike.
   virtual std::vector<std::int64_t> largest(std::int64_t count) const {
     std::vector<std::int64_t> first;

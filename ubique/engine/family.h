@@ -57,6 +57,7 @@ struct Command {
   bool needs_model = false;  ///< takes --model
   bool needs_device = true;  ///< takes --device and the plan's wishes
   std::vector<Option> options = {};
+  bool takes_settings = false;  ///< KEY=VALUE words, any key of the configuration
   std::vector<std::pair<std::string, std::string>> examples = {};  ///< command, what it does
   std::function<Outcome(const Request&)> run = {};
 };

@@ -5,6 +5,8 @@
 #include <c10/core/GradMode.h>
 #include <torch/nn/module.h>
 
+#include <algorithm>
+
 #include "ubique/base/error.h"
 #include "ubique/base/log.h"
 #include "ubique/device/runtime.h"
@@ -79,18 +81,23 @@ UpdateFacts Learner::finish(std::int64_t step) {
   facts.scale = scaler_.scale().clone();
   facts.weight = sum_->weight();
   facts.samples = sum_->samples();
+  auto learns = parameters_;
+  for (auto& leaf : model_.leaves()) learns.push_back(std::move(leaf));
   const auto settled =
-      settle_gradients(parameters_, sum_->factor(), scaler_.inverse(), task_.recipe().clip_norm);
+      settle_gradients(learns, sum_->factor(), scaler_.inverse(), task_.recipe().clip_norm);
   facts.norm = settled.norm;
   facts.bad = settled.bad;
   facts.loss = sum_->empty() ? at::zeros_like(facts.norm) : sum_->loss().to(at::kFloat);
   facts.metrics = sum_->metrics();
+  facts.ratios = sum_->ratios();
   if (!sum_->empty()) {
-    optimizer_->step(facts.rates, facts.bad);
+    optimizer_->prepare(facts.rates);
+    optimizer_->step(facts.bad);
     averages_.update();
     scaler_.update(facts.bad);
     skipped_.observe(facts.bad);
     statistics_.heal();
+    model_.commit(facts.bad);
   }
   optimizer_->zero_grad();
   sum_.reset();
@@ -99,6 +106,7 @@ UpdateFacts Learner::finish(std::int64_t step) {
 
 void Learner::abandon() {
   sum_.reset();
+  model_.abandon();
   optimizer_->zero_grad();
   statistics_.restore();
   restore_generators(device_, before_);
@@ -150,6 +158,7 @@ void Learner::save(Checkpoint& checkpoint) const {
   checkpoint.model = replaced(weights, averages_.averages());
   if (averages_.enabled()) append_under(checkpoint.trainer, "weights", parameters_);
   append_under(checkpoint.trainer, "optimizer", optimizer_->state());
+  append_under(checkpoint.trainer, "carry", model_.carry());
   put_generators(checkpoint, generator_states(device_));
   auto& state = checkpoint.trainer_state;
   state["optimizer"] = task_.recipe().optimizer.name;
@@ -183,7 +192,24 @@ void Learner::load(const Checkpoint& checkpoint) {
   if (state.contains("schedule")) schedule_->load(state["schedule"]);
   if (state.contains("scaler")) scaler_.load(state["scaler"]);
   skipped_.load(state.value("skipped", 0.0));
+  load_carry(under(checkpoint.trainer, "carry"));
   load_generators(checkpoint);
+}
+
+void Learner::load_carry(const NamedTensors& saved) {
+  const c10::NoGradGuard no_gradients;
+  const auto carry = model_.carry();
+  const auto fits = [&](const auto& item) {
+    const auto found = find_tensor(saved, item.first);
+    return found.defined() && found.sizes() == item.second.sizes();
+  };
+  if (!std::all_of(carry.begin(), carry.end(), fits)) {
+    log::warn(
+        "[engine.resume] what the checkpoint carries from update to update has another form: "
+        "it begins anew");
+    return;
+  }
+  for (const auto& [name, tensor] : carry) tensor.copy_(find_tensor(saved, name));
 }
 
 }  // namespace ubique::engine

@@ -25,6 +25,7 @@ NamedTensors training_weights(const Checkpoint& checkpoint);
 struct UpdateFacts {
   at::Tensor loss, norm, bad, scale;
   NamedTensors metrics;
+  std::vector<Ratio> ratios;
   Rates rates;
   double weight = 0;
   std::int64_t samples = 0;
@@ -63,6 +64,7 @@ class Learner {
   class AtRest;
   void put_generators(Checkpoint& checkpoint, const GeneratorStates& states) const;
   void load_generators(const Checkpoint& checkpoint);
+  void load_carry(const NamedTensors& saved);
 
   Task& task_;
   Model& model_;

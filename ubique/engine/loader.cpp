@@ -55,6 +55,7 @@ LoadedPiece load_piece(const Dataset& dataset, data::Piece piece, std::uint64_t 
                           .fork(static_cast<std::uint64_t>(piece.place));
   try {
     auto batch = dataset.load(piece.indices, random);
+    batch.first = piece.first;
     if (pinned) {
       for (auto& [name, tensor] : batch.tensors) tensor = tensor.pin_memory();
     }

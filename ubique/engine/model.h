@@ -35,6 +35,18 @@ class Model {
   /// Forward pass and loss of a batch on the device, in train mode, under the plan's autocast.
   virtual Step step(const Batch& batch) = 0;
 
+  /// Tensors that pass from one update to the next beside the weights; the tensors themselves, made
+  /// by adopt() and written in place. A checkpoint holds them.
+  virtual NamedTensors carry() { return {}; }
+  /// Leaves beside the parameters that the steps since the last commit() gave gradients to, for the
+  /// optimizer that the task brings.
+  virtual NamedTensors leaves() { return {}; }
+  /// The update is made: what its steps left behind becomes the carry. `bad` is an f32 device
+  /// scalar, 1 if the update was skipped.
+  virtual void commit(const at::Tensor& /*bad*/) {}
+  /// There will be no update: what its steps left behind is dropped.
+  virtual void abandon() {}
+
   /// Does it hold weights worth keeping? Set by whoever loads some; train() then makes none.
   bool initialized() const { return initialized_; }
   void set_initialized() { initialized_ = true; }

@@ -4,6 +4,9 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include <cmath>
+#include <map>
+
 #include "ubique/base/error.h"
 #include "ubique/base/text.h"
 #include "ubique/engine/state_dict.h"
@@ -30,8 +33,9 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Named
   if (options.name == "adamw" || options.name == "adam_tf1") {
     return make_adamw(options, std::move(parameters), fused);
   }
+  if (options.name == "adam_atan2") return make_adam_atan2(options, std::move(parameters));
   if (options.name == "sgd") return make_sgd(options, std::move(parameters));
-  const std::vector<std::string> names = {"adamw", "adam_tf1", "sgd"};
+  const std::vector<std::string> names = {"adamw", "adam_tf1", "adam_atan2", "sgd"};
   fail(ErrorKind::Usage, "[engine.optimizer] unknown optimizer; got '{}', expected one of {}.{}",
        options.name, join(names, ", "), hint(options.name, names));
 }
@@ -64,6 +68,17 @@ void Moments::load(const NamedTensors& state) {
           kind_, name);
     tensor.copy_(found->second);
   }
+}
+
+void move_towards(std::vector<at::Tensor>& values, const std::vector<at::Tensor>& targets,
+                  const at::Tensor& share) {
+  auto way = at::_foreach_sub(targets, values);
+  at::_foreach_mul_(way, share);
+  at::_foreach_add_(values, way);
+}
+
+at::Tensor bias_correction(const at::Tensor& step, double beta) {
+  return step.clamp_min(1).mul(std::log(beta)).expm1().neg();
 }
 
 }  // namespace ubique::engine

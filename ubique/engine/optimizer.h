@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // From gradients to new weights. All state is on the parameters' device and a step never waits for
-// it; a family may bring an optimizer of its own (Task::make_optimizer).
+// it; what the host changes from update to update comes to the device by prepare(), so that step()
+// can be recorded once and played again. A family may bring an optimizer of its own
+// (Task::make_optimizer).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -26,9 +28,14 @@ class Optimizer {
   explicit Optimizer(NamedTensors parameters) : parameters_(std::move(parameters)) {}
   virtual ~Optimizer() = default;
 
+  /// The host's numbers for the next step(), put on the device.
+  virtual void prepare(const Rates& rates) = 0;
   /// One update from the gradients, which it may overwrite; parameters without one stay as they
   /// are. `bad` is an f32 device scalar: where it is 1 nothing changes, whatever the gradients are.
-  virtual void step(const Rates& rates, const at::Tensor& bad) = 0;
+  virtual void step(const at::Tensor& bad) = 0;
+  /// May a recorded step() be played again after another prepare()? Not where a number of the host
+  /// goes into it: momentum that a schedule changes, and sgd's rate.
+  virtual bool capturable() const { return true; }
   /// State under names that depend on no device: "exp_avg.NAME", "step".
   virtual NamedTensors state() const = 0;
   /// Input error for a state of other parameters.
@@ -45,8 +52,8 @@ class Optimizer {
   NamedTensors parameters_;
 };
 
-/// adamw, adam_tf1 or sgd. `fused`: one kernel for all where the device has it. Usage error with a
-/// "did you mean" for another name.
+/// adamw, adam_tf1, adam_atan2 or sgd. `fused`: one kernel for all where the device has it. Usage
+/// error with a "did you mean" for another name.
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, NamedTensors parameters,
                                           bool fused);
 
@@ -54,6 +61,8 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Named
 std::unique_ptr<Optimizer> make_adamw(const OptimizerOptions& options, NamedTensors parameters,
                                       bool fused);
 std::unique_ptr<Optimizer> make_sgd(const OptimizerOptions& options, NamedTensors parameters);
+std::unique_ptr<Optimizer> make_adam_atan2(const OptimizerOptions& options,
+                                           NamedTensors parameters);
 
 /// One tensor per parameter, of its shape and layout, under "KIND.NAME" in a state.
 class Moments {
@@ -67,5 +76,11 @@ class Moments {
   std::string kind_;
   NamedTensors tensors_;
 };
+
+/// values += share * (targets - values); `share` is a device scalar.
+void move_towards(std::vector<at::Tensor>& values, const std::vector<at::Tensor>& targets,
+                  const at::Tensor& share);
+/// 1 - beta^step without cancellation; at least one step, for a first update that is skipped.
+at::Tensor bias_correction(const at::Tensor& step, double beta);
 
 }  // namespace ubique::engine

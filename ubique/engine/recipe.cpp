@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text.h"
 
 namespace ubique::engine {
 namespace {
@@ -60,7 +61,9 @@ void read_schedule(const Config& config, ScheduleOptions& options) {
   const RecipeReader read(config);
   constexpr double kLeastFactor = 1e-12;
   options.name = config.get<std::string>("schedule", options.name);
+  if (config.has("warmup")) options.warmup_steps.reset();  // a person's share, a family's steps
   options.warmup = read.number("warmup", options.warmup, 0, 1);
+  if (config.has("warmup_steps")) options.warmup_steps = read.count("warmup_steps", 0, 0);
   options.div_factor = read.number("div_factor", options.div_factor, kLeastFactor, kNoLimit);
   options.final_div_factor =
       read.number("final_div_factor", options.final_div_factor, kLeastFactor, kNoLimit);
@@ -74,6 +77,17 @@ void read_schedule(const Config& config, ScheduleOptions& options) {
   options.min_lr = read.number("min_lr", options.min_lr, 0, kNoLimit);
 }
 
+/// "ema: 0.999", or "ema: true" with ema_rate beside it.
+double read_ema(const Config& config, double fallback) {
+  const RecipeReader read(config);
+  constexpr double kUsual = 0.999, kMost = 1 - 1e-12;
+  const auto rate = read.number("ema_rate", fallback > 0 ? fallback : kUsual, 0, kMost);
+  const auto word = lowercase(config.get<std::string>("ema", ""));
+  if (word == "true" || word == "false") return word == "true" ? rate : 0;
+  if (word.empty() && config.has("ema_rate")) return fallback > 0 ? rate : 0;
+  return read.number("ema", fallback, 0, kMost);
+}
+
 }  // namespace
 
 Recipe read_recipe(const Config& config, const Recipe& defaults) {
@@ -84,7 +98,7 @@ Recipe read_recipe(const Config& config, const Recipe& defaults) {
   read_optimizer(config, recipe.optimizer);
   read_schedule(config, recipe.schedule);
   recipe.clip_norm = read.number("clip_norm", recipe.clip_norm, 0, kNoLimit);
-  recipe.ema_decay = read.number("ema", recipe.ema_decay, 0, 1 - 1e-12);
+  recipe.ema_decay = read_ema(config, recipe.ema_decay);
   recipe.watch = config.get<std::string>("watch", recipe.watch);
   recipe.watch_higher = config.get<bool>("watch_higher", recipe.watch_higher);
   recipe.patience = read.count("patience", recipe.patience, 0);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "ubique/base/config.h"
@@ -11,7 +12,8 @@
 namespace ubique::engine {
 
 struct OptimizerOptions {
-  std::string name = "adamw";  ///< adamw, adam_tf1, sgd, or a name that the family brings
+  std::string name =
+      "adamw";  ///< adamw, adam_tf1, adam_atan2, sgd, or a name that the family brings
   double lr = 1e-3;
   double weight_decay = 0;  ///< decoupled for adamw, added to the gradient for sgd
   double beta1 = 0.9, beta2 = 0.999;
@@ -22,7 +24,9 @@ struct OptimizerOptions {
 
 struct ScheduleOptions {
   std::string name = "constant";                     ///< constant, onecycle, cosine, plateau
+  std::int64_t steps = 0;                            ///< that it is made for; 0 = all of the run
   double warmup = 0;                                 ///< share of all steps (onecycle: pct_start)
+  std::optional<std::int64_t> warmup_steps;          ///< instead of the share; not for onecycle
   double div_factor = 25, final_div_factor = 1e4;    ///< onecycle
   double base_momentum = 0.85, max_momentum = 0.95;  ///< onecycle cycles beta1 or momentum
   bool cycle_momentum = true;
@@ -43,6 +47,7 @@ struct Recipe {
   bool watch_higher = true;         ///< is a higher one better?
   std::int64_t patience = 0;        ///< epochs without a better score before stopping; 0 = never
   std::int64_t validate_every = 1;  ///< epochs
+  std::int64_t validate_from = 0;   ///< epochs before the first validation
   std::int64_t checkpoint_every = 0;  ///< steps between kept step-N checkpoints; 0 = none
   std::int64_t keep = 3;              ///< step-N checkpoints at most
   std::int64_t max_bad_steps = 10;    ///< non-finite updates in a row before giving up
@@ -50,10 +55,11 @@ struct Recipe {
 };
 
 /// Keys: epochs, max_steps, optimizer, lr, weight_decay (wd), beta1, beta2, eps, momentum,
-/// nesterov, schedule, warmup, div_factor, final_div_factor, base_momentum, max_momentum,
-/// cycle_momentum, lr_floor (cosine), plateau_factor, plateau_threshold, plateau_patience, min_lr,
-/// clip_norm, ema, watch, watch_higher, patience, validate_every, checkpoint_every, keep,
-/// max_bad_steps, seed. Usage error for values that cannot be.
+/// nesterov, schedule, warmup, warmup_steps, div_factor, final_div_factor, base_momentum,
+/// max_momentum, cycle_momentum, lr_floor (cosine), plateau_factor, plateau_threshold,
+/// plateau_patience, min_lr, clip_norm, ema (a decay, or on with ema_rate), watch, watch_higher,
+/// patience, validate_every, checkpoint_every, keep, max_bad_steps, seed. Usage error for values
+/// that cannot be.
 Recipe read_recipe(const Config& config, const Recipe& defaults);
 
 }  // namespace ubique::engine

@@ -20,20 +20,25 @@ double cosine_between(double start, double end, double share) {
 /// A linear rise to 1 over the first steps; never 0, or the first update would be wasted.
 class WarmUp {
  public:
-  WarmUp(double share, std::int64_t steps) : length_(share * static_cast<double>(steps)) {}
-  double length() const { return length_; }
+  WarmUp(const ScheduleOptions& options, std::int64_t steps)
+      : length_(options.warmup_steps ? static_cast<double>(*options.warmup_steps)
+                                     : options.warmup * static_cast<double>(steps)),
+        end_(options.warmup_steps ? length_ - 1 : length_) {}
+  /// The step from which on something else decides: counted in steps, the last of them has the full
+  /// rate already.
+  double end() const { return end_; }
   double factor(std::int64_t step) const {
     return std::min(1.0, static_cast<double>(step + 1) / std::max(length_, 1.0));
   }
 
  private:
-  double length_;
+  double length_, end_;
 };
 
 class Constant final : public Schedule {
  public:
   Constant(const Recipe& recipe, std::int64_t steps)
-      : lr_(recipe.optimizer.lr), warm_up_(recipe.schedule.warmup, steps) {}
+      : lr_(recipe.optimizer.lr), warm_up_(recipe.schedule, steps) {}
   Rates at(std::int64_t step) const override { return {lr_ * warm_up_.factor(step), {}}; }
 
  private:
@@ -47,9 +52,9 @@ class Cosine final : public Schedule {
       : lr_(recipe.optimizer.lr),
         floor_(lr_ * recipe.schedule.floor),
         last_(static_cast<double>(steps - 1)),
-        warm_up_(recipe.schedule.warmup, steps) {}
+        warm_up_(recipe.schedule, steps) {}
   Rates at(std::int64_t step) const override {
-    const double begin = warm_up_.length(), now = static_cast<double>(step);
+    const double begin = warm_up_.end(), now = static_cast<double>(step);
     if (now < begin || last_ <= begin) return {lr_ * warm_up_.factor(step), {}};
     return {cosine_between(lr_, floor_, std::min(1.0, (now - begin) / (last_ - begin))), {}};
   }
@@ -102,7 +107,7 @@ class Plateau final : public Schedule {
       : options_(recipe.schedule),
         higher_(recipe.watch_higher && !recipe.watch.empty()),
         lr_(recipe.optimizer.lr),
-        warm_up_(options_.warmup, steps) {}
+        warm_up_(options_, steps) {}
 
   Rates at(std::int64_t step) const override { return {lr_ * warm_up_.factor(step), {}}; }
 
@@ -145,6 +150,7 @@ class Plateau final : public Schedule {
 
 std::unique_ptr<Schedule> make_schedule(const Recipe& recipe, std::int64_t steps) {
   const auto& name = recipe.schedule.name;
+  if (recipe.schedule.steps > 0) steps = recipe.schedule.steps;
   if (name == "constant") return std::make_unique<Constant>(recipe, steps);
   if (name == "cosine") return std::make_unique<Cosine>(recipe, steps);
   if (name == "onecycle") return std::make_unique<OneCycle>(recipe, steps);

@@ -16,7 +16,10 @@ class Sgd final : public Optimizer {
         options_(options),
         velocities_("momentum", options.momentum > 0 ? parameters() : NamedTensors{}) {}
 
-  void step(const Rates& rates, const at::Tensor& bad) override {
+  void prepare(const Rates& rates) override { rates_ = rates; }
+  bool capturable() const override { return false; }
+
+  void step(const at::Tensor& bad) override {
     const c10::NoGradGuard no_gradients;
     const auto places = with_gradient();
     if (places.empty()) return;
@@ -32,7 +35,7 @@ class Sgd final : public Optimizer {
     for (auto& gradient : gradients) gradient.masked_fill_(skip, 0);
     if (options_.weight_decay != 0) at::_foreach_add_(gradients, weights, options_.weight_decay);
     if (options_.momentum > 0) {
-      const double momentum = rates.momentum.value_or(options_.momentum);
+      const double momentum = rates_.momentum.value_or(options_.momentum);
       auto velocities = velocities_.of(places);
       at::_foreach_mul_(velocities, choose(1, momentum));
       if (options_.weight_decay != 0) at::_foreach_mul_(gradients, choose(0, 1));
@@ -40,7 +43,7 @@ class Sgd final : public Optimizer {
       gradients = options_.nesterov ? at::_foreach_add(gradients, velocities, momentum)
                                     : std::move(velocities);
     }
-    at::_foreach_sub_(weights, at::_foreach_mul(gradients, choose(0, rates.lr)));
+    at::_foreach_sub_(weights, at::_foreach_mul(gradients, choose(0, rates_.lr)));
   }
 
   NamedTensors state() const override {
@@ -53,6 +56,7 @@ class Sgd final : public Optimizer {
 
  private:
   OptimizerOptions options_;
+  Rates rates_;
   Moments velocities_;
 };
 

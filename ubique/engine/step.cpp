@@ -53,6 +53,14 @@ void Accumulation::add(const Batch& batch) {
       metrics_.emplace_back(step.metrics[i].first, value);
     }
   }
+  for (std::size_t i = 0; i < step.ratios.size(); ++i) {
+    if (i == ratios_.size()) {
+      ratios_.push_back(step.ratios[i]);
+      continue;
+    }
+    ratios_[i].sum = ratios_[i].sum + step.ratios[i].sum;
+    ratios_[i].count = ratios_[i].count + step.ratios[i].count;
+  }
   weight_ += batch.weight;
   samples_ += batch.samples;
 }

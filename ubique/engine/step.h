@@ -32,6 +32,7 @@ class Accumulation {
   std::int64_t samples() const { return samples_; }
   at::Tensor loss() const;       ///< device scalar, mean over all batches
   NamedTensors metrics() const;  ///< the same for the metrics
+  const std::vector<Ratio>& ratios() const { return ratios_; }  ///< sums over all batches
 
  private:
   Model& model_;
@@ -42,6 +43,7 @@ class Accumulation {
   std::int64_t samples_ = 0;
   at::Tensor loss_;
   NamedTensors metrics_;
+  std::vector<Ratio> ratios_;
 };
 
 }  // namespace ubique::engine

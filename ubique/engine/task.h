@@ -39,6 +39,8 @@ class Task {
   /// Scores on held-out data; empty where there is none. Called in eval mode without gradient,
   /// under the plan's autocast, with averaged weights if the recipe has them.
   virtual Scores validate() = 0;
+  /// The same at the end of a run: a family that validates on a part of the data takes all of it.
+  virtual Scores validate_last() { return validate(); }
   /// A few pictures of what the model does now, for the report; called as validate() is.
   virtual std::vector<ReportPicture> pictures() { return {}; }
   /// An epoch is over and its checkpoints are on disk; called as validate() is. The place for files

@@ -51,6 +51,7 @@ void TrainingRun::log_update(const UpdateFacts& facts) {
   std::vector<at::Tensor> scalars = {facts.loss, facts.norm, facts.scale,
                                      learner_->skipped().total(), learner_->skipped().in_a_row()};
   for (const auto& [name, value] : facts.metrics) scalars.push_back(value);
+  for (const auto& scalar : ratios_.scalars()) scalars.push_back(scalar);
   const auto values = read_scalars(scalars);
 
   StepRecord record;
@@ -60,9 +61,12 @@ void TrainingRun::log_update(const UpdateFacts& facts) {
   record.grad_norm = values[1];
   record.scale = values[2];
   record.lr = facts.rates.lr;
+  constexpr std::size_t kOwn = 5;
+  record.metrics = ratios_.means(std::span(values).subspan(kOwn + facts.metrics.size()));
   for (std::size_t i = 0; i < facts.metrics.size(); ++i) {
-    record.metrics.emplace_back(facts.metrics[i].first, values[5 + i]);
+    record.metrics.emplace_back(facts.metrics[i].first, values[kOwn + i]);
   }
+  ratios_.clear();
   record.skipped = values[3] > known_skipped_;
   known_skipped_ = values[3];
   const auto now = Clock::now();

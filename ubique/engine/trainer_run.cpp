@@ -65,6 +65,7 @@ bool TrainingRun::epoch_is_over() const {
 void TrainingRun::make_update() {
   const auto facts = attempt_update();
   epoch_mean_->add(facts.loss, facts.weight);
+  ratios_.add(facts.ratios);
   state_.cursor = sampler_.after(state_.cursor);
   ++state_.step;
   ++state_.open_updates;
@@ -105,8 +106,12 @@ void TrainingRun::close_epoch() {
   record.step = state_.step;
   record.train_loss = state_.train_loss = epoch_mean_->mean();
   const bool last = state_.step >= total_;
-  const bool due = last || (record.epoch + 1) % recipe_.validate_every == 0;
-  if (due) state_.scores = record.scores = learner_->at_rest([&] { return task_.validate(); });
+  const bool due = last || (record.epoch >= recipe_.validate_from &&
+                            (record.epoch + 1) % recipe_.validate_every == 0);
+  if (due) {
+    state_.scores = record.scores =
+        learner_->at_rest([&] { return last ? task_.validate_last() : task_.validate(); });
+  }
   record.best = judge(record.scores, record.train_loss, due);
   record.seconds = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
   folder_.log_epoch(record);

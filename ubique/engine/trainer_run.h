@@ -10,6 +10,7 @@
 #include "ubique/base/progress.h"
 #include "ubique/engine/learner.h"
 #include "ubique/engine/loader.h"
+#include "ubique/engine/ratio_sums.h"
 #include "ubique/engine/run_folder.h"
 #include "ubique/engine/run_state.h"
 #include "ubique/engine/running_mean.h"
@@ -76,6 +77,7 @@ class TrainingRun {
   Clock::time_point start_ = Clock::now(), epoch_start_ = start_, log_start_ = start_;
   Clock::time_point report_time_ = start_;
   std::int64_t logged_samples_ = 0;
+  RatioSums ratios_;
   double known_skipped_ = 0;
 };
 

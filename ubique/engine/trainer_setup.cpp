@@ -31,6 +31,14 @@ std::int64_t all_updates(const Recipe& recipe, const data::Sampler& sampler) {
   return recipe.max_steps > 0 ? std::min(recipe.max_steps, updates) : updates;
 }
 
+data::Sampler make_sampler(const Dataset& dataset, std::int64_t per_update, std::uint64_t seed) {
+  const Random random(seed, number(Stream::Order));
+  return {dataset.epoch_samples(per_update), per_update,
+          [&dataset, per_update, random](std::int64_t epoch) {
+            return dataset.order(epoch, per_update, random.fork(static_cast<std::uint64_t>(epoch)));
+          }};
+}
+
 /// The first key in which two configurations differ, with both values.
 std::string first_difference(const Json& saved, const Json& wanted) {
   for (const auto& [key, value] : wanted.items()) {
@@ -54,8 +62,7 @@ TrainingRun::TrainingRun(Task& task, const plan::Plan& plan, const TrainOptions&
       options_(options),
       device_(open_device(plan)),
       folder_(options.folder, options.resume),
-      sampler_(task.training_set().size(), plan.effective_batch.value,
-               Random(recipe_.seed, number(Stream::Order))),
+      sampler_(make_sampler(task.training_set(), plan.effective_batch.value, recipe_.seed)),
       total_(all_updates(recipe_, sampler_)),
       fingerprint_(task.training_set().fingerprint()) {
   state_.seed = recipe_.seed;

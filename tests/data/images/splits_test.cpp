@@ -66,5 +66,5 @@ TEST_CASE("splits: each file is in one part, each class is cut alike") {
 TEST_CASE("splits: few files are shuffled too, and a negative number is refused") {
   CHECK(data::numpy_shuffle(0).empty());
   CHECK(data::numpy_shuffle(1) == Indices{0});
-  CHECK(test::error_of([] { data::numpy_shuffle(-1); }).starts_with("usage: [data.splits]"));
+  CHECK(test::error_of([] { data::numpy_shuffle(-1); }).starts_with("usage: [data.numpy]"));
 }

@@ -1,28 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ubique/data/images/splits.h"
 
-#include <bit>
-#include <numeric>
-#include <random>
-
-#include "ubique/base/error.h"
+#include "ubique/data/numpy_random.h"
 
 namespace ubique::data {
 
 std::vector<std::int64_t> numpy_shuffle(std::int64_t n, std::uint32_t seed) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 31U;
-  check(n >= 0 && n <= kMost, ErrorKind::Usage,
-        "[data.splits] cannot shuffle {} files; expected 0 to 2^31.", n);
-  std::vector<std::int64_t> order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), 0);
-  std::mt19937 twister(seed);  // the standard fixes its bits; NumPy seeds it the same way
-  for (std::size_t i = order.size(); i-- > 1;) {
-    const auto mask = static_cast<std::uint32_t>(std::bit_ceil(i + 1) - 1);
-    std::size_t j = twister() & mask;
-    while (j > i) j = twister() & mask;
-    std::swap(order[i], order[j]);
-  }
-  return order;
+  return NumpyTwister(seed).permutation(n);
 }
 
 Split shuffled_split(std::int64_t train, std::int64_t valid) {

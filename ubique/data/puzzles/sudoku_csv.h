@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sudokus from CSV in the columns of Sudoku-Extreme: source, question, answer, rating. Every puzzle
+// that is taken is solved, so that no wrong label gets into a training set.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "ubique/data/puzzles/puzzle_build.h"
+
+namespace ubique::data {
+
+struct SudokuCsvOptions {
+  std::int64_t min_rating = 0;  ///< 0: all, and no column `rating` is needed
+  std::int64_t limit = 0;       ///< so many of them, drawn by `seed`, in the file's order; 0: all
+  std::uint64_t seed = 42;
+};
+
+/// Input error that names the line for a puzzle with no or several solutions, an answer that is
+/// not its solution, a wrong character or length.
+PuzzleSet read_sudoku_csv(const std::filesystem::path& path, const SudokuCsvOptions& options,
+                          int threads = 1, const PuzzleProgress& progress = {});
+
+/// The last `test` puzzles of the set become the test set; a puzzle whose twin is among them is
+/// left out of the training set. Usage error if too few are there.
+PuzzleSplits split_off_test(const PuzzleSet& set, std::int64_t test);
+
+}  // namespace ubique::data

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// Adam with an arc tangent in place of the division (Everett et al. 2024), so that there is no eps
+// and a step does not depend on the gradients' scale: p -= lr / c1 * atan2(m, sqrt(v / c2)), where
+// c1 and c2 correct for the moments' start at 0; c1 stays outside, as the original's kernel has it.
+// Weight decay is decoupled. An update is skipped by a flag on the device.
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+
+#include "ubique/base/error.h"
+#include "ubique/engine/optimizer.h"
+#include "ubique/engine/state_dict.h"
+
+namespace ubique::engine {
+namespace {
+
+class AdamAtan2 final : public Optimizer {
+ public:
+  AdamAtan2(const OptimizerOptions& options, NamedTensors given)
+      : Optimizer(std::move(given)),
+        options_(options),
+        means_("exp_avg", parameters()),
+        squares_("exp_avg_sq", parameters()) {
+    const auto f32 = at::TensorOptions(at::kFloat).device(parameters().front().second.device());
+    step_ = at::zeros({}, f32);
+    lr_ = at::zeros({}, f32);
+  }
+
+  void prepare(const Rates& rates) override {
+    check(!rates.momentum, ErrorKind::Usage,
+          "[engine.optimizer] adam_atan2 has no momentum that a schedule could cycle; got onecycle "
+          "with cycle_momentum, expected it off.");
+    lr_.fill_(rates.lr);
+  }
+
+  void step(const at::Tensor& bad) override {
+    const c10::NoGradGuard no_gradients;
+    const auto places = with_gradient();
+    if (places.empty()) return;
+    auto means = means_.of(places), squares = squares_.of(places);
+    std::vector<at::Tensor> weights, gradients;
+    const auto skip = bad.gt(0);
+    for (const auto place : places) {
+      weights.push_back(parameters()[place].second);
+      gradients.push_back(parameters()[place].second.grad().masked_fill_(skip, 0));
+    }
+    const auto made = 1 - bad;
+    step_.add_(made);
+    move_towards(means, gradients, made * (1 - options_.beta1));
+    at::_foreach_mul_(gradients, gradients);
+    move_towards(squares, gradients, made * (1 - options_.beta2));
+
+    const auto lr = lr_ * made;
+    if (options_.weight_decay != 0) {
+      at::_foreach_mul_(weights, 1 - lr * options_.weight_decay);
+    }
+    auto change = at::_foreach_sqrt(squares);
+    at::_foreach_div_(change, bias_correction(step_, options_.beta2).sqrt());
+    for (std::size_t i = 0; i < change.size(); ++i) at::atan2_out(change[i], means[i], change[i]);
+    at::_foreach_mul_(change, lr / bias_correction(step_, options_.beta1));
+    at::_foreach_sub_(weights, change);
+  }
+
+  NamedTensors state() const override {
+    NamedTensors state = {{"step", step_}};
+    means_.save(state);
+    squares_.save(state);
+    return state;
+  }
+
+  void load(const NamedTensors& state) override {
+    const auto step = find_tensor(state, "step");
+    check(step.defined() && step.numel() == 1, ErrorKind::Input,
+          "[engine.optimizer] the saved state is not adam_atan2's; got no step counter. Start with "
+          "--model instead of resuming.");
+    step_.fill_(step.item<double>());
+    means_.load(state);
+    squares_.load(state);
+  }
+
+ private:
+  OptimizerOptions options_;
+  Moments means_, squares_;
+  at::Tensor step_, lr_;  // f32 device scalars
+};
+
+}  // namespace
+
+std::unique_ptr<Optimizer> make_adam_atan2(const OptimizerOptions& options,
+                                           NamedTensors parameters) {
+  return std::make_unique<AdamAtan2>(options, std::move(parameters));
+}
+
+}  // namespace ubique::engine

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weight files that the original system opens, each read back before it counts.
+#include <ATen/ATen.h>
+
+#include "ubique/base/file.h"
+#include "ubique/engine/checkpoint.h"
+#include "ubique/engine/state_dict.h"
+#include "ubique/engine/tensor_bytes.h"
+#include "ubique/io/safetensors.h"
+#include "ubique/io/torch_file.h"
+#include "ubique/models/trm/weights.h"
+
+namespace ubique::trm {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Names and types of the original's state dict: its starting states are bf16, if no bit is lost.
+engine::NamedTensors original_state(TrmModel& model, const std::string& prefix) {
+  engine::NamedTensors tensors;
+  for (const auto& [name, tensor] : engine::state_dict(model.network())) {
+    auto value = engine::to_host(tensor.detach());
+    if (name.ends_with("_init")) {
+      const auto narrow = value.to(at::kBFloat16);
+      if (narrow.to(value.scalar_type()).equal(value)) value = narrow;
+    }
+    tensors.emplace_back(prefix + name, value);
+  }
+  return tensors;
+}
+
+void write_safetensors_file(TrmModel& model, const engine::NamedTensors& tensors,
+                            const fs::path& path) {
+  std::vector<io::TensorData> data;
+  for (const auto& [name, tensor] : tensors) {
+    data.push_back(
+        {name, engine::dtype_of(tensor), tensor.sizes().vec(), engine::bytes_of(tensor)});
+  }
+  io::write_safetensors(path, data,
+                        {{"format", "pt"}, {kConfigKey, to_json(model.settings()).dump()}});
+}
+
+/// The keys of `arch` that read_arch() takes, as YAML.
+std::string arch_yaml(const TrmConfig& config) {
+  std::string text = "arch:\n  name: recursive_reasoning.trm@TinyRecursiveReasoningModel_ACTV1\n";
+  text += fmt::format("  loss:\n    name: losses@ACTLossHead\n    loss_type: {}\n",
+                      to_string(config.loss));
+  auto json = to_json(config);
+  for (const char* key : {"seq_len", "vocab_size", "num_puzzle_identifiers", "kind", "loss_type"}) {
+    json.erase(key);
+  }
+  for (const auto& [key, value] : json.items()) {
+    const auto shown = value.is_string() ? value.get<std::string>() : value.dump();
+    text += fmt::format("  {}: {}\n", key, shown);
+  }
+  return text + "  forward_dtype: bfloat16\n  no_ACT_continue: true\n  H_layers: 0\n";
+}
+
+void write_torch(TrmModel& model, const engine::NamedTensors& tensors, const fs::path& path) {
+  std::vector<io::HostTensor> hosts;
+  for (const auto& [name, tensor] : tensors) hosts.push_back(engine::host_tensor_of(name, tensor));
+  const auto beside = path.parent_path() / kConfigFile;
+  if (!fs::exists(beside)) write_file(beside, arch_yaml(model.settings()));
+  io::write_torch_file(path, hosts);
+}
+
+void write_checkpoint(TrmModel& model, const fs::path& path) {
+  engine::Checkpoint checkpoint;
+  checkpoint.family = model.family();
+  checkpoint.config = model.config();
+  checkpoint.story = Json::object();
+  checkpoint.model = engine::state_dict(model.network());
+  engine::save_checkpoint(path, checkpoint);
+}
+
+engine::NamedTensors read_again(const fs::path& path) {
+  if (engine::is_checkpoint(path)) return engine::load_checkpoint(path, false).model;
+  return engine::state_dict(load_any(path)->network());
+}
+
+/// The first tensor that differs in a bit, or an empty text.
+std::string first_different(const engine::NamedTensors& written, const engine::NamedTensors& read) {
+  if (written.size() != read.size()) return "another number of tensors";
+  for (const auto& [name, tensor] : written) {
+    const auto other = engine::find_tensor(read, name);
+    const auto host = engine::to_host(tensor.detach());
+    if (!other.defined() || !host.equal(other.to(host.scalar_type()))) return name;
+  }
+  return {};
+}
+
+}  // namespace
+
+void export_checked(TrmModel& model, const std::string& format, const fs::path& path,
+                    const std::string& prefix) {
+  check(!fs::exists(path), ErrorKind::Usage, "[trm.export] {} exists already; expected a new name.",
+        path.string());
+  if (format == "checkpoint") {
+    write_checkpoint(model, path);
+  } else {
+    const auto tensors = original_state(model, prefix);
+    format == "pt" ? write_torch(model, tensors, path)
+                   : write_safetensors_file(model, tensors, path);
+  }
+  const auto differs = first_different(engine::state_dict(model.network()), read_again(path));
+  if (differs.empty()) return;
+  fs::remove_all(path);
+  fail(ErrorKind::Parity,
+       "[trm.export] what was written is not what was read back; got other values in {}, expected "
+       "the same bits. Nothing was kept.",
+       differs);
+}
+
+}  // namespace ubique::trm

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// A puzzle filling up, one small grid for every supervision step: what was given, what is right and
+// what is wrong.
+#pragma once
+
+#include "ubique/data/puzzles/puzzle_set.h"
+#include "ubique/io/png.h"
+#include "ubique/models/trm/network.h"
+
+namespace ubique::trm {
+
+/// One example of the set, on the weights' device. An empty picture where tokens are no grid.
+io::Picture draw_steps(const Trm& network, const TrmWeights& weights, const data::PuzzleSet& set,
+                       std::int64_t example);
+
+}  // namespace ubique::trm

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/models/trm/task.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "ubique/base/log.h"
+#include "ubique/data/puzzles/puzzle_augment.h"
+#include "ubique/data/puzzles/puzzle_sampler.h"
+#include "ubique/models/trm/evaluation.h"
+#include "ubique/models/trm/steps_picture.h"
+#include "ubique/models/trm/weights.h"
+
+namespace ubique::trm {
+namespace {
+
+constexpr std::int64_t kMostAtOnce = 512;  // in validation
+
+TrmConfig config_of(const data::PuzzleMetadata& metadata) {
+  TrmConfig config;
+  config.seq_len = metadata.seq_len;
+  config.vocab_size = metadata.vocab_size;
+  config.num_puzzle_identifiers = metadata.num_puzzle_identifiers;
+  if (metadata.layout.kind != data::PuzzleKind::Other) {
+    config.kind = data::to_string(metadata.layout.kind);
+  }
+  return config;
+}
+
+/// Fresh, or with the weights of a file and a table of this data's size.
+std::unique_ptr<TrmModel> start_model(const Config& config, const std::string& file,
+                                      const data::PuzzleMetadata& metadata) {
+  const auto arch = config.section("arch");
+  if (file.empty()) return std::make_unique<TrmModel>(read_arch(arch, config_of(metadata)));
+  const auto opened = engine::open_model(file, "trm");
+  auto& trm = dynamic_cast<TrmModel&>(*opened);
+  auto wanted = trm.settings();
+  wanted.num_puzzle_identifiers = metadata.num_puzzle_identifiers;
+  return with_weights_of(read_arch(arch, wanted), trm, file);
+}
+
+bool augments(const TrainSettings& settings, const data::PuzzleSet& set) {
+  if (settings.augment) return *settings.augment;
+  // A set of ours without stored variants: twins are made as they are needed.
+  return !set.metadata.made_with.is_null() && set.groups() == set.puzzles() &&
+         data::has_twins(set.metadata.layout);
+}
+
+std::shared_ptr<const data::PuzzleSet> read_test_set(const TrainSettings& settings) {
+  const auto& folders = settings.test.empty() ? settings.data : settings.test;
+  std::error_code ignored;
+  const auto has_test = [&](const std::filesystem::path& folder) {
+    return std::filesystem::exists(folder / "test" / "dataset.json", ignored);
+  };
+  if (settings.test.empty() && !std::ranges::all_of(folders, has_test)) return nullptr;
+  return std::make_shared<const data::PuzzleSet>(data::read_puzzle_sets(folders, "test"));
+}
+
+}  // namespace
+
+std::unique_ptr<TrmTask> make_task(const engine::Request& request) {
+  TaskParts parts;
+  parts.settings = read_train_settings(request);
+  auto& settings = parts.settings;
+  auto& recipe = settings.recipe;
+  auto set =
+      std::make_shared<const data::PuzzleSet>(data::read_puzzle_sets(settings.data, "train"));
+  parts.test = read_test_set(settings);
+  parts.model = start_model(request.config, settings.model, set->metadata);
+  const auto& network = parts.model->settings();
+  check_fits(*set, network, "the training set");
+  if (parts.test) check_fits(*parts.test, network, "the test set");
+  if (settings.freeze_weights) {
+    for (auto& parameter : parts.model->network().parameters()) parameter.requires_grad_(false);
+  }
+  if (!parts.test) recipe.watch.clear();
+  if (recipe.max_steps == 0) {
+    recipe.schedule.steps =
+        data::planned_updates(set->metadata, settings.all_passes, settings.batch);
+  }
+  const bool augment = augments(settings, *set);
+  log::info("{}: {} puzzles to learn from ({}{}), {} to validate with", network.name(),
+            set->groups(), data::describe(set->metadata.layout),
+            augment ? ", every draw a twin" : "", parts.test ? parts.test->examples() : 0);
+  parts.training = std::make_unique<PuzzleDataset>(
+      set, DatasetOptions{recipe.seed, settings.passes, augment, network.halt_max_steps,
+                          network.halt_exploration_prob});
+  parts.story = {{"kind", network.kind}, {"passes", settings.all_passes}};
+  return std::make_unique<TrmTask>(std::move(parts));
+}
+
+std::unique_ptr<engine::Optimizer> TrmTask::make_optimizer(
+    const engine::OptimizerOptions& options) {
+  return make_trm_optimizer(*parts_.model, options, parts_.settings.table);
+}
+
+std::vector<engine::ReportPicture> TrmTask::pictures() {
+  if (!parts_.test) return {};
+  auto& network = parts_.model->trm();
+  const auto picture = draw_steps(network, network.cast(forward_dtype(network)), *parts_.test, 0);
+  if (picture.pixels.empty()) return {};
+  return {
+      {"the first puzzle held out, one grid for every step: grey is given, green right, red "
+       "wrong",
+       io::png_bytes(picture)}};
+}
+
+engine::Scores TrmTask::evaluate_on(std::int64_t limit) {
+  if (!parts_.test) return {};
+  auto& network = parts_.model->trm();
+  const auto weights = network.cast(forward_dtype(network));
+  EvaluationOptions options;
+  options.batch = std::min(parts_.model->at_once(), kMostAtOnce);
+  options.limit = limit;
+  return evaluate(network, weights, *parts_.test, options);
+}
+
+}  // namespace ubique::trm
