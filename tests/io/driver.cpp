@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns files of other programs into safetensors and back, so that tests/peers can compare: each
-// line of kVerbs is one direction. Values beside the tensors go to stdout or come as JSON text.
+// Turns files of other programs into safetensors and back, and texts into tokens, so that
+// tests/peers can compare: each line of kVerbs is one direction. Values beside the tensors go to
+// stdout or come as JSON text.
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -8,8 +9,11 @@
 #include <vector>
 
 #include "ubique/base/error.h"
+#include "ubique/base/file.h"
+#include "ubique/base/json.h"
 #include "ubique/io/npz.h"
 #include "ubique/io/safetensors.h"
+#include "ubique/io/tokenizer_trainer.h"
 #include "ubique/io/torch_file.h"
 
 using namespace ubique;
@@ -46,9 +50,31 @@ void to_torch(const Arguments& in) {
   io::write_torch_file(in.at(1), load(in.at(0)), in.at(2), parse_json(in.at(3), "extra"));
 }
 
+// A JSON list of texts, the size, the special tokens...; the result is tokenizer.json.
+void learn_tokenizer(const Arguments& in) {
+  io::TokenizerTrainer trainer(
+      {.size = std::stoll(in.at(2)), .special = {in.begin() + 3, in.end()}});
+  for (const auto& text : parse_json(read_file(in.at(0)), in.at(0))) {
+    trainer.add(text.get<std::string>());
+  }
+  io::write_tokenizer(in.at(1), trainer.train());
+}
+
+// The ids of each text of a JSON list.
+void tokenize(const Arguments& in) {
+  const auto tokenizer = io::read_tokenizer(in.at(0));
+  auto rows = Json::array();
+  for (const auto& text : parse_json(read_file(in.at(1)), in.at(1))) {
+    rows.push_back(tokenizer.encode(text.get<std::string>(), io::Markers::Tokens));
+  }
+  std::puts(rows.dump().c_str());
+}
+
 const std::map<std::string, std::function<void(const Arguments&)>> kVerbs = {
     {"from-torch", from_torch},
     {"to-torch", to_torch},
+    {"learn-tokenizer", learn_tokenizer},
+    {"tokenize", tokenize},
     {"from-npz", [](const Arguments& in) { save(in.at(1), io::read_npz(in.at(0))); }},
     {"to-npz",
      [](const Arguments& in) { io::write_npz(in.at(1), load(in.at(0)), in.at(2) == "deflate"); }},

@@ -32,4 +32,25 @@ at::Tensor attention(const at::Tensor& x, const kernels::CastWeight& qkv,
   return at::linear(mixed.transpose(1, 2).reshape({batch, length, hidden}), out.use());
 }
 
+at::Tensor attention_onward(const at::Tensor& x, const kernels::CastWeight& qkv,
+                            const kernels::CastWeight& out, const AttentionForm& form,
+                            AttentionMemory& memory, std::int64_t first) {
+  const auto count = x.size(1), end = first + count;
+  const auto places_of = [&](const at::Tensor& table) {
+    return table.defined() ? table.slice(0, first, end) : table;
+  };
+  const auto [queries, keys, values] = kernels::split_heads(
+      at::linear(x, qkv.use()), form.heads, places_of(form.cos), places_of(form.sin));
+  memory.keys.slice(2, first, end).copy_(keys);  // (1, heads, n, size)
+  memory.values.slice(2, first, end).copy_(values);
+  std::optional<at::Tensor> seen;  // (n, end); the last place sees all
+  if (count > 1) {
+    const auto places = at::arange(end, x.options().dtype(at::kLong));
+    seen = places.unsqueeze(0) <= places.slice(0, first).unsqueeze(1);
+  }
+  const auto mixed = at::scaled_dot_product_attention(queries, memory.keys.slice(2, 0, end),
+                                                      memory.values.slice(2, 0, end), seen);
+  return at::linear(mixed.transpose(1, 2).reshape(x.sizes()), out.use());
+}
+
 }  // namespace ubique::trm

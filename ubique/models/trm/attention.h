@@ -25,4 +25,15 @@ std::tuple<at::Tensor, at::Tensor> rope_tables(std::int64_t length, std::int64_t
 at::Tensor attention(const at::Tensor& x, const kernels::CastWeight& qkv,
                      const kernels::CastWeight& out, const AttentionForm& form);
 
+/// Keys and values of a text that grows at its end: (1, heads, room, head size).
+struct AttentionMemory {
+  at::Tensor keys, values;
+};
+
+/// The branch of places first..first+n-1 alone, x (1, n, H), as causal attention over the whole
+/// text has it: the places before are in `memory`, which takes these in as well.
+at::Tensor attention_onward(const at::Tensor& x, const kernels::CastWeight& qkv,
+                            const kernels::CastWeight& out, const AttentionForm& form,
+                            AttentionMemory& memory, std::int64_t first);
+
 }  // namespace ubique::trm

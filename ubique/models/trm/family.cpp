@@ -2,6 +2,7 @@
 // TRM's entry in the registry.
 #include "ubique/engine/family.h"
 
+#include "ubique/models/trm/commands_chat.h"
 #include "ubique/models/trm/commands_data.h"
 #include "ubique/models/trm/task.h"
 #include "ubique/models/trm/weights.h"
@@ -15,7 +16,17 @@ class TrmFamily final : public engine::Family {
   std::string summary() const override {
     return "trains tiny recursive models and solves puzzles with them: sudoku, mazes, ARC, chat";
   }
-  std::vector<engine::Command> commands() const override { return data_commands(); }
+  std::vector<engine::Command> commands() const override {
+    auto commands = data_commands();
+    commands.push_back(data_chat_command());
+    commands.push_back({.verb = "run",
+                        .summary = "talk with a chat model",
+                        .needs_model = true,
+                        .options = chat_options(),
+                        .examples = chat_examples(),
+                        .run = run_chat});
+    return commands;
+  }
   std::vector<engine::Option> train_options() const override { return trm_train_options(); }
   std::vector<std::pair<std::string, std::string>> train_examples() const override {
     return {{"ubique train trm -d data/sudoku -o runs/sudoku arch.mlp_t=true epochs=50000 "

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ubique/base/log.h"
+#include "ubique/data/chat/chat_set.h"
 #include "ubique/data/puzzles/puzzle_augment.h"
 #include "ubique/data/puzzles/puzzle_sampler.h"
 #include "ubique/models/trm/evaluation.h"
@@ -24,6 +25,8 @@ TrmConfig config_of(const data::PuzzleMetadata& metadata) {
   config.num_puzzle_identifiers = metadata.num_puzzle_identifiers;
   if (metadata.layout.kind != data::PuzzleKind::Other) {
     config.kind = data::to_string(metadata.layout.kind);
+  } else if (data::is_chat_set(metadata)) {
+    config.kind = "chat";
   }
   return config;
 }
@@ -88,6 +91,11 @@ std::unique_ptr<TrmTask> make_task(const engine::Request& request) {
                           network.halt_exploration_prob});
   parts.story = {{"kind", network.kind}, {"passes", settings.all_passes}};
   return std::make_unique<TrmTask>(std::move(parts));
+}
+
+void TrmTask::epoch_closed(const engine::EpochRecord& /*record*/,
+                           const std::filesystem::path& folder) {
+  data::keep_chat_tokenizer(parts_.settings.data.front(), folder);
 }
 
 std::unique_ptr<engine::Optimizer> TrmTask::make_optimizer(

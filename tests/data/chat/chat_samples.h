@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tokenizer of bytes and chat markers, and what rows say.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ubique/data/chat/chat_set.h"
+
+namespace ubique::test {
+
+/// One token per byte: lengths can be counted by hand.
+inline io::Tokenizer byte_tokenizer() {
+  return io::Tokenizer(data::learn_chat_tokenizer({}, 256 + 10));
+}
+
+inline data::Turn asks(const std::string& text) { return {data::Role::User, text}; }
+inline data::Turn says(const std::string& text) { return {data::Role::Assistant, text}; }
+
+}  // namespace ubique::test

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/data/chat/chat_set.h"
+
+#include <doctest/doctest.h>
+
+#include <set>
+
+#include "chat_samples.h"
+#include "tests/base/scratch.h"
+#include "ubique/base/file.h"
+#include "ubique/data/puzzles/puzzle_set.h"
+
+using namespace ubique;
+using test::asks;
+using test::says;
+
+namespace {
+
+std::vector<data::Conversation> talks(int count) {
+  std::vector<data::Conversation> list;
+  for (int i = 0; i < count; ++i) {
+    list.push_back({{asks("What is number " + std::to_string(i) + "?"),
+                     says("It is " + std::to_string(i * i) + ".")}});
+  }
+  return list;
+}
+
+std::set<std::string> texts_of(const data::PuzzleSet& set, const io::Tokenizer& tokenizer) {
+  std::set<std::string> texts;
+  for (std::int64_t i = 0; i < set.examples(); ++i) {
+    const auto row = set.inputs.row(i);
+    texts.insert(tokenizer.decode(row, true));
+  }
+  return texts;
+}
+
+}  // namespace
+
+TEST_CASE("chat set: a folder holds both parts and the tokenizer, and can be read again") {
+  const test::ScratchFolder folder;
+  const auto list = talks(20);
+  const auto report =
+      data::write_chat_set(folder / "set", list, data::learn_chat_tokenizer(list, 300),
+                           {.rows = {.length = 40}, .split = 0.8});
+  CHECK(report.train.conversations == 16);
+  CHECK(report.test.conversations == 4);
+  CHECK(report.vocabulary <= 300);
+  CHECK(report.train.cut == 0);
+  CHECK(report.train.text_tokens < report.train.characters);
+
+  const auto tokenizer = io::read_tokenizer(folder / "set/tokenizer");
+  CHECK(tokenizer.size() == report.vocabulary);
+  const auto train = data::read_puzzle_set(folder / "set", "train");
+  const auto tests = data::read_puzzle_set(folder / "set", "test");
+  CHECK(train.groups() == 16);
+  CHECK(train.puzzles() == 16);
+  CHECK(train.metadata.vocab_size == report.vocabulary);
+  CHECK(train.metadata.seq_len == 40);
+  CHECK(train.metadata.pad_id == *tokenizer.find("<|pad|>"));
+  CHECK(train.metadata.ignore_label_id == data::kIgnoredLabel);
+  CHECK(train.metadata.made_with["kind"] == "chat");
+  auto texts = texts_of(train, tokenizer);
+  const auto unseen = texts_of(tests, tokenizer);
+  texts.insert(unseen.begin(), unseen.end());
+  CHECK(texts.size() == 20);  // nobody is in both parts or in none
+  CHECK(texts.count("What is number 7?It is 49.") == 1);
+}
+
+TEST_CASE("chat set: rows of one conversation are one puzzle") {
+  const test::ScratchFolder folder;
+  const std::vector<data::Conversation> list = {
+      {{asks("one"), says("two"), asks("three"), says("four")}}};
+  const auto report =
+      data::write_chat_set(folder / "set", list, data::learn_chat_tokenizer({}, 266),
+                           {.rows = {.length = 16}, .split = 1});
+  CHECK(report.train.rows == 2);
+  CHECK(report.test.conversations == 0);
+  const auto train = data::read_puzzle_set(folder / "set", "train");
+  CHECK(train.puzzles() == 1);
+  CHECK(train.examples() == 2);
+}
+
+TEST_CASE("chat set: one seed splits alike, another otherwise, and a folder keeps its options") {
+  const test::ScratchFolder folder;
+  const auto list = talks(40);
+  const auto model = data::learn_chat_tokenizer(list, 266);
+  const auto write = [&](const std::string& name, std::uint64_t seed) {
+    (void)data::write_chat_set(folder / name, list, model, {{.length = 64}, 0.5, seed});
+    return read_file(folder / (name + "/train/all__inputs.npy"));
+  };
+  const auto first = write("a", 1);
+  CHECK(write("b", 1) == first);
+  CHECK(write("c", 2) != first);
+  CHECK(write("a", 1) == first);
+  CHECK(test::contains(test::refusal_of(ErrorKind::Usage, [&] { (void)write("a", 2); }),
+                       "other options"));
+}
+
+TEST_CASE("chat set: GPT-2's kind of tokenizer gets the nine markers that it lacks") {
+  const test::ScratchFolder folder;
+  io::TokenizerModel model;
+  std::int32_t id = 0;
+  for (const char letter : std::string("abcdefgh"))
+    model.vocabulary.emplace_back(std::string(1, letter), id++);
+  model.vocabulary.emplace_back("<|endoftext|>", id);
+  model.added.push_back({.id = id, .content = "<|endoftext|>"});
+  const std::vector<data::Conversation> list = {{{asks("abc"), says("def")}}};
+  const auto report = data::write_chat_set(folder / "set", list, model, {.rows = {.length = 12}});
+  CHECK(report.vocabulary == 9 + 9);
+  CHECK(io::read_tokenizer(folder / "set/tokenizer").find("<|pad|>") == 9);
+}
+
+TEST_CASE("chat set: a share that leaves nothing is refused") {
+  const test::ScratchFolder folder;
+  for (const double split : {0.0, 1.5, -1.0}) {
+    CHECK(test::contains(test::refusal_of(ErrorKind::Usage,
+                                          [&] {
+                                            (void)data::write_chat_set(
+                                                folder / "set", talks(4),
+                                                data::learn_chat_tokenizer({}, 266),
+                                                {.split = split});
+                                          }),
+                         "--split"));
+  }
+}

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// A small network that speaks, and a tokenizer of bytes for it.
+#pragma once
+
+#include "ubique/data/chat/chat_set.h"
+#include "ubique/models/trm/chat_talk.h"
+
+namespace ubique::test {
+
+inline trm::TrmConfig speaking_config(trm::Positions positions = trm::Positions::Rope) {
+  trm::TrmConfig config;
+  config.seq_len = 24;
+  config.vocab_size = 266;
+  config.hidden_size = 32;
+  config.num_heads = 2;
+  config.expansion = 1;
+  config.layers = 2;
+  config.high_cycles = config.low_cycles = 1;
+  config.causal = true;
+  config.positions = positions;
+  config.puzzle_emb_ndim = config.puzzle_emb_len = 0;
+  config.halt_max_steps = 1;
+  config.halt_exploration_prob = 0;
+  config.loss = trm::LossForm::Softmax;
+  return config;
+}
+
+/// A network of random weights with a tokenizer that has its 266 tokens.
+struct Speaker {
+  trm::Trm network;
+  io::Tokenizer tokenizer{data::learn_chat_tokenizer({}, 266)};
+  data::ChatTokens tokens{tokenizer};
+
+  explicit Speaker(const trm::TrmConfig& config = speaking_config()) : network(config) {
+    trm::initialize(network, Random(3));
+  }
+};
+
+}  // namespace ubique::test

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/data/chat/chat_set.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ubique/base/digest.h"
+#include "ubique/base/error.h"
+#include "ubique/base/file.h"
+#include "ubique/base/random.h"
+#include "ubique/io/tokenizer_trainer.h"
+
+namespace ubique::data {
+namespace {
+
+struct Splits {
+  std::vector<std::int64_t> train, test;
+};
+
+/// Both parts have something in them unless the share is 1 or there is one conversation.
+Splits split_conversations(std::int64_t count, const ChatSetOptions& options) {
+  check(options.split > 0 && options.split <= 1, ErrorKind::Usage,
+        "[data.chat] --split is the share to learn from; got {}, expected more than 0, at most 1.",
+        options.split);
+  const auto order = Random(options.seed).permutation(count);
+  auto train = static_cast<std::int64_t>(std::floor(static_cast<double>(count) * options.split));
+  const auto most = options.split < 1 && count > 1 ? count - 1 : count;
+  train = std::clamp<std::int64_t>(train, 1, most);
+  Splits splits{{order.begin(), order.begin() + train}, {order.begin() + train, order.end()}};
+  // In the order of the files: whoever looks into the arrays finds them again.
+  std::sort(splits.train.begin(), splits.train.end());
+  std::sort(splits.test.begin(), splits.test.end());
+  return splits;
+}
+
+void count_texts(const Conversation& conversation, const ChatTokens& tokens, ChatSetPart& part) {
+  for (const auto& turn : conversation.turns) {
+    part.characters += static_cast<std::int64_t>(turn.text.size());
+    part.text_tokens += static_cast<std::int64_t>(tokens.turn(turn).size()) - 2;
+  }
+}
+
+std::string digest_of_texts(const std::vector<Conversation>& conversations) {
+  std::string all;
+  for (const auto& conversation : conversations) {
+    for (const auto& turn : conversation.turns) {
+      all += digest_of(turn.text);
+      all += to_string(turn.role);
+    }
+    all += '\n';
+  }
+  return digest_of(all);
+}
+
+ChatSetPart write_part(const std::filesystem::path& folder, const std::string& name,
+                       const std::vector<Conversation>& conversations,
+                       const std::vector<std::int64_t>& chosen, const ChatTokens& tokens,
+                       const PuzzleMetadata& metadata, const RowOptions& options) {
+  auto set = empty_puzzle_set(metadata);
+  set.inputs = set.labels = TokenRows(metadata.seq_len, true);  // as kIgnoredLabel needs
+  ChatSetPart part;
+  for (const auto index : chosen) {
+    const auto& conversation = conversations[static_cast<std::size_t>(index)];
+    const auto made = chat_rows(conversation, tokens, options);
+    for (const auto& row : made.rows) {
+      add_example(set, row.inputs, row.labels);
+      part.tokens += row.tokens;
+    }
+    end_puzzle(set, 0);  // conversations have no identity: a new one has none either
+    end_group(set);
+    part.rows += static_cast<std::int64_t>(made.rows.size());
+    part.cut += made.lost > 0 ? 1 : 0;
+    part.lost += made.lost;
+    ++part.conversations;
+    count_texts(conversation, tokens, part);
+  }
+  write_puzzle_set(folder, name, set);
+  return part;
+}
+
+}  // namespace
+
+io::TokenizerModel learn_chat_tokenizer(const std::vector<Conversation>& conversations,
+                                        std::int64_t size) {
+  io::TokenizerTrainer trainer({.size = size, .special = chat_markers()});
+  for (const auto& conversation : conversations) {
+    for (const auto& turn : conversation.turns) trainer.add(turn.text);
+  }
+  return trainer.train();
+}
+
+ChatSetReport write_chat_set(const std::filesystem::path& folder,
+                             const std::vector<Conversation>& conversations,
+                             io::TokenizerModel tokenizer, const ChatSetOptions& options) {
+  const auto splits = split_conversations(static_cast<std::int64_t>(conversations.size()), options);
+  io::add_special_tokens(tokenizer, chat_markers());
+  const io::Tokenizer ready(tokenizer);
+  const ChatTokens tokens(ready);
+
+  PuzzleMetadata metadata;
+  metadata.pad_id = tokens.pad();
+  metadata.ignore_label_id = kIgnoredLabel;
+  metadata.vocab_size = ready.size();
+  metadata.seq_len = options.rows.length;
+  metadata.made_with = {{"kind", "chat"},
+                        {"texts", digest_of_texts(conversations)},
+                        {"vocabulary", ready.size()},
+                        {"length", options.rows.length},
+                        {"long", to_string(options.rows.long_chats)},
+                        {"loss_on", to_string(options.rows.loss_on)},
+                        {"split", options.split},
+                        {"seed", options.seed}};
+  claim_puzzle_folder(folder, metadata.made_with);
+
+  make_folder(folder / "tokenizer");
+  io::write_tokenizer(folder / "tokenizer" / "tokenizer.json", tokenizer);
+  write_identifiers(folder, {"<blank>"});
+  ChatSetReport report;
+  report.vocabulary = ready.size();
+  report.train =
+      write_part(folder, "train", conversations, splits.train, tokens, metadata, options.rows);
+  if (!splits.test.empty()) {
+    report.test =
+        write_part(folder, "test", conversations, splits.test, tokens, metadata, options.rows);
+  }
+  return report;
+}
+
+bool is_chat_set(const PuzzleMetadata& metadata) {
+  const auto& story = metadata.made_with;
+  return story.is_object() && story.value("kind", Json()) == "chat";
+}
+
+void keep_chat_tokenizer(const std::filesystem::path& folder, const std::filesystem::path& target) {
+  const auto source = folder / "tokenizer" / "tokenizer.json";
+  const auto copy = target / "tokenizer" / "tokenizer.json";
+  std::error_code ignored;
+  if (!std::filesystem::exists(source, ignored) || std::filesystem::exists(copy, ignored)) return;
+  make_folder(copy.parent_path());
+  write_file(copy, read_file(source));
+}
+
+}  // namespace ubique::data

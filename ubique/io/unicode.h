@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// What kind of character a code point is, as far as tokenizers ask: Unicode's own tables, whatever
+// the locale.
+#pragma once
+
+#include <cstdint>
+
+namespace ubique::io {
+
+enum class CharacterClass : std::uint8_t { Letter, Number, Space, Other };
+
+/// Letter: \p{L}; Number: \p{N}; Space: the property White_Space.
+CharacterClass character_class(char32_t point);
+
+}  // namespace ubique::io

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ubique run trm --chat`: a conversation on the terminal, or one question and its answer. Answers
+// go to standard output as they come; who is asked to speak, and what went on, to standard error.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+
+#include "ubique/base/log.h"
+#include "ubique/base/stream.h"
+#include "ubique/base/text.h"
+#include "ubique/engine/session.h"
+#include "ubique/io/tokenizer.h"
+#include "ubique/models/trm/chat_talk.h"
+#include "ubique/models/trm/commands_chat.h"
+#include "ubique/probe/operation.h"
+
+namespace ubique::trm {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kLongestPrompt = 1U << 24U;
+
+struct ChatSettings {
+  TalkOptions talk;
+  std::string prompt, system, tokenizer;
+  bool one_shot = false;
+};
+
+ChatSettings read_chat_settings(const Config& config) {
+  ChatSettings settings;
+  auto& choice = settings.talk.choice;
+  (void)config.get("chat", true);
+  choice.temperature = config.get("temperature", choice.temperature);
+  choice.top_k = config.get("top_k", choice.top_k);
+  choice.top_p = config.get("top_p", choice.top_p);
+  data::validate(choice);
+  settings.talk.max_new_tokens = config.get("max_new_tokens", settings.talk.max_new_tokens);
+  settings.talk.seed = static_cast<std::uint64_t>(config.get<std::int64_t>("seed", 0));
+  settings.one_shot = config.has("prompt");
+  settings.prompt = config.get("prompt", std::string());
+  settings.system = config.get("system", std::string());
+  settings.tokenizer = config.get("tokenizer", std::string());
+  return settings;
+}
+
+/// Everything that comes on standard input, without the line end that closes it.
+std::string read_standard_input() {
+  std::string text;
+  std::vector<std::byte> piece(1U << 16U);
+  for (;;) {
+    const auto count = read_fully(STDIN_FILENO, piece, "standard input");
+    text.append(reinterpret_cast<const char*>(piece.data()), count);
+    check(text.size() <= kLongestPrompt, ErrorKind::Input,
+          "[trm.chat] the question is too long; got more than {} bytes.", kLongestPrompt);
+    if (count < piece.size()) break;
+  }
+  while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
+  return text;
+}
+
+Json answer_json(const std::string& question, const Answered& answered) {
+  return {{"question", question},
+          {"answer", answered.text},
+          {"end", to_string(answered.end)},
+          {"prompt_tokens", answered.prompt_tokens},
+          {"new_tokens", answered.new_tokens},
+          {"forgotten_turns", answered.forgotten}};
+}
+
+/// Asks and shows; keeps what was said for the end.
+class Conversing {
+ public:
+  Conversing(Talk& talk, const engine::Request& request)
+      : talk_(talk),
+        stop_(request.stop_requested),
+        streams_(request.progress != ProgressStyle::JsonLines &&
+                 request.progress != ProgressStyle::Silent) {}
+
+  void ask(const std::string& question) {
+    const auto answered = talk_.answer(question, [this](std::string_view text) {
+      put(text);
+      return !stopped();
+    });
+    put("\n");
+    if (answered.forgotten > 0) {
+      log::info("the window is full: {} turns forgotten", answered.forgotten);
+    }
+    answers_.push_back(answer_json(question, answered));
+  }
+
+  bool stopped() const { return stop_ && stop_(); }
+
+  engine::Outcome outcome(const ChatSettings& settings) const {
+    auto json = json_document("trm_chat", 1);
+    json["seed"] = settings.talk.seed;
+    json["answers"] = answers_;
+    return {kept_, json, stopped() ? ExitCode::Interrupted : ExitCode::Ok};
+  }
+
+ private:
+  void put(std::string_view text) {
+    if (streams_) {
+      write_fully(STDOUT_FILENO, std::as_bytes(std::span(text)), "standard output");
+    } else {
+      kept_ += text;
+    }
+  }
+
+  Talk& talk_;
+  std::function<bool()> stop_;
+  bool streams_;
+  std::string kept_;
+  Json answers_ = Json::array();
+};
+
+void prompt_person() {
+  if (::isatty(STDIN_FILENO) == 1) std::cerr << "you> " << std::flush;
+}
+
+/// Until `quit`, `exit`, the end of the input or Ctrl-C. `/forget` begins anew.
+void converse(Conversing& conversing, Talk& talk) {
+  if (::isatty(STDIN_FILENO) == 1) {
+    std::cerr << "Ask something. quit or exit ends, /forget begins anew.\n";
+  }
+  std::string line;
+  for (prompt_person(); !conversing.stopped() && std::getline(std::cin, line); prompt_person()) {
+    const auto said = std::string(trim(line));
+    if (said == "quit" || said == "exit") break;
+    if (said == "/forget") {
+      talk.forget();
+    } else if (!said.empty()) {
+      conversing.ask(said);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<engine::Option> chat_options() {
+  return {{"--chat", "chat", "", "talk with a chat model"},
+          {"--prompt", "prompt", "TEXT", "ask this alone; - reads it from standard input"},
+          {"--system", "system", "TEXT", "what every answer sees first"},
+          {"--max-new-tokens", "max_new_tokens", "N", "an answer's most tokens (100)"},
+          {"--temperature", "temperature", "X", "of the choice; 0: the likeliest token (0.7)"},
+          {"--top-k", "top_k", "N", "choose among the N likeliest; 0: all (50)"},
+          {"--top-p", "top_p", "X", "among the fewest that have this much of the mass (0.9)"},
+          {"--tokenizer", "tokenizer", "PATH", "the model's, if it does not lie with it"},
+          {"--seed", "seed", "N", "the same seed, the same answers (0)"}};
+}
+
+std::vector<std::pair<std::string, std::string>> chat_examples() {
+  return {{"ubique run trm --chat --model runs/chat/checkpoints/best",
+           "a conversation on the terminal"},
+          {"ubique run trm --chat --model runs/chat/checkpoints/best --prompt 'Who are you?' "
+           "--temperature 0",
+           "one question, the likeliest answer"}};
+}
+
+fs::path find_chat_tokenizer(const fs::path& model) {
+  auto folder = fs::absolute(model).lexically_normal();
+  if (folder.filename().empty()) folder = folder.parent_path();
+  for (int level = 0; level < 4; ++level) {
+    std::error_code ignored;
+    const auto found = folder / "tokenizer";
+    if (fs::exists(found, ignored)) return found;
+    if (level == 0 && fs::exists(folder / "tokenizer.json", ignored)) return folder;
+    if (!folder.has_relative_path()) break;
+    folder = folder.parent_path();
+  }
+  fail(ErrorKind::Input,
+       "[trm.chat] no tokenizer beside the model; looked for tokenizer/ in {} and the three "
+       "folders above it. --tokenizer names it (the data set has one).",
+       model.string());
+}
+
+engine::Outcome run_chat(const engine::Request& request) {
+  const auto settings = read_chat_settings(request.config);
+  auto wishes = plan::read_wishes(request.config);
+  wishes.mode = plan::Mode::Run;
+  request.config.finish();
+  check(request.inputs.empty(), ErrorKind::Usage,
+        "[trm.chat] --chat takes no puzzles; got '{}'. --prompt TEXT asks one question.",
+        request.inputs.empty() ? std::string() : request.inputs.front());
+
+  auto opened = engine::open_model(request.model, "trm");
+  auto& model = dynamic_cast<TrmModel&>(*opened);
+  const auto tokenizer =
+      io::read_tokenizer(settings.tokenizer.empty() ? find_chat_tokenizer(request.model)
+                                                    : fs::path(settings.tokenizer));
+  const data::ChatTokens tokens(tokenizer);
+  const auto session = engine::open_session(model.needs(), wishes, request.fallback);
+  engine::apply(session.plan);
+  model.network().to(session.device.torch_device);
+  log::info("Using device: {}", session.device.facts.label());
+  ChatDecoder decoder(model.trm(), probe::to_torch(session.plan.dtype.value));
+  Talk talk(decoder, tokens, settings.talk);
+  talk.set_system(settings.system);
+  Conversing conversing(talk, request);
+  if (settings.one_shot) {
+    const auto question = settings.prompt == "-" ? read_standard_input() : settings.prompt;
+    check(!question.empty(), ErrorKind::Usage, "[trm.chat] the question is empty.");
+    conversing.ask(question);
+  } else {
+    converse(conversing, talk);
+  }
+  return conversing.outcome(settings);
+}
+
+}  // namespace ubique::trm
