@@ -160,7 +160,7 @@ TEST_CASE("arc: sets hold every variant with an id of its own") {
   for (std::int64_t i = 0; i < test.examples(); ++i) {
     const auto id = test.puzzle_identifiers[static_cast<std::size_t>(test.puzzle_of(i))];
     const auto name = data::parse_variant_name(made.identifiers[static_cast<std::size_t>(id)]);
-    const auto& pair = small_task("c", 5).test[static_cast<std::size_t>(i % 2)];
+    const auto pair = small_task("c", 5).test[static_cast<std::size_t>(i % 2)];
     CHECK(data::undo_variant(name.variant, data::crop_arc(test.inputs.row(i))) == pair.input);
     CHECK(data::undo_variant(name.variant, data::crop_arc(test.labels.row(i))) == pair.output);
   }

@@ -275,3 +275,20 @@ TEST_CASE("puzzle set: a folder with other things in it is not taken") {
       test::refusal_of(ErrorKind::Usage, [&] { data::claim_puzzle_folder(scratch.path(), 1); }),
       "holds no puzzles"));
 }
+
+TEST_CASE("puzzle set: a folder is there whole or not at all") {
+  const test::ScratchFolder scratch;
+  data::PuzzleSplits splits;
+  splits.train = small_sudokus();
+  make_folder(scratch / "set");
+  data::write_puzzle_folder(scratch / "set/", splits, {"<blank>"}, {{"more.txt", "x"}});
+  CHECK(data::read_puzzle_set(scratch / "set", "train").examples() == 4);
+  CHECK(read_file(scratch / "set/more.txt") == "x");
+  CHECK_FALSE(fs::exists(scratch / "set/test"));
+  data::write_puzzle_folder(scratch / "set", splits, {"<blank>"}, {{"more.txt", "y"}});
+  CHECK(read_file(scratch / "set/more.txt") == "y");
+  test::refusal_of(ErrorKind::Input, [&] {
+    data::write_puzzle_folder(scratch / "new", splits, {"<blank>"}, {{"no/more.txt", "x"}});
+  });
+  CHECK(scratch.count() == 1);
+}

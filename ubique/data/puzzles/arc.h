@@ -88,6 +88,8 @@ struct ArcData {
   std::vector<std::string> incomplete;  ///< tasks with fewer variants, as others look the same
 };
 
+/// What goes under `ubique` into dataset.json.
+Json build_note(const ArcBuild& options, std::size_t learn, std::size_t test);
 /// Tasks to learn from go whole into the training set; of those to test with the shown pairs do,
 /// and the asked ones make the test set. Training examples are put at random places, but for one of
 /// each puzzle. A task's variants depend on its name and the seed alone. Usage error for options

@@ -110,16 +110,6 @@ class ArcBuilder {
   std::map<std::string, std::size_t> ids_;
 };
 
-Json arc_note(const ArcBuild& options, std::size_t learn, std::size_t test) {
-  auto note = arc_metadata().made_with;
-  note["augment"] = options.augment;
-  note["seed"] = options.seed;
-  note["first_id"] = options.first_id;
-  note["tasks"] = {{"learn", learn}, {"test", test}};
-  note["version"] = 1;  // counts up when the same options give other variants
-  return note;
-}
-
 /// What is tested must not be learned.
 void check_apart(const std::vector<ArcTask>& learn, const std::vector<ArcTask>& test) {
   std::unordered_set<std::string> names;
@@ -133,6 +123,16 @@ void check_apart(const std::vector<ArcTask>& learn, const std::vector<ArcTask>& 
 }
 
 }  // namespace
+
+Json build_note(const ArcBuild& options, std::size_t learn, std::size_t test) {
+  auto note = arc_metadata().made_with;
+  note["augment"] = options.augment;
+  note["seed"] = options.seed;
+  note["first_id"] = options.first_id;
+  note["tasks"] = {{"learn", learn}, {"test", test}};
+  note["version"] = 1;  // counts up when the same options give other variants
+  return note;
+}
 
 ArcData build_arc(const std::vector<ArcTask>& learn, const std::vector<ArcTask>& test,
                   const ArcBuild& options, const PuzzleProgress& progress) {
@@ -151,7 +151,7 @@ ArcData build_arc(const std::vector<ArcTask>& learn, const std::vector<ArcTask>&
       if (progress) progress(++done);
     }
   }
-  return builder.finish(arc_note(options, learn.size(), test.size()));
+  return builder.finish(build_note(options, learn.size(), test.size()));
 }
 
 }  // namespace ubique::data

@@ -29,8 +29,8 @@ std::string maze_key(const Maze& maze) {
   return smallest;
 }
 
-Json maze_note(const MazeBuild& options, const PuzzleLayout& layout) {
-  auto note = layout_json(layout);
+Json note_of(const MazeBuild& options) {
+  auto note = layout_json({PuzzleKind::Maze, options.rows, options.cols});
   note["train"] = options.train;
   note["test"] = options.test;
   note["seed"] = options.seed;
@@ -57,6 +57,8 @@ MazeBuild checked_mazes(MazeBuild options) {
 
 }  // namespace
 
+Json build_note(const MazeBuild& options) { return note_of(checked_mazes(options)); }
+
 PuzzleSplits build_mazes(const MazeBuild& asked, int threads, const PuzzleProgress& progress) {
   const auto options = checked_mazes(asked);
   const GridSize size{static_cast<std::size_t>(options.rows),
@@ -77,7 +79,7 @@ PuzzleSplits build_mazes(const MazeBuild& asked, int threads, const PuzzleProgre
         "least {} moves were found. Ask for fewer or for shorter ways.",
         total, options.rows, options.cols, made.size(), options.min_path);
   auto metadata = maze_metadata(size);
-  metadata.made_with = maze_note(options, metadata.layout);
+  metadata.made_with = note_of(options);
   PuzzleSplits splits{empty_puzzle_set(metadata), empty_puzzle_set(metadata)};
   std::int64_t taken = 0;
   for (const auto place : seed.permutation(total)) {  // mixed, as for sudokus

@@ -11,10 +11,6 @@
 
 namespace ubique::data {
 
-struct PuzzleSplits {
-  PuzzleSet train, test;
-};
-
 using PuzzleProgress = std::function<void(std::int64_t done)>;  ///< may throw to stop
 
 struct SudokuBuild {
@@ -31,6 +27,9 @@ struct SudokuBuild {
 /// different puzzles in which every clue is needed.
 std::pair<int, int> usual_clues(int size);
 
+/// What goes under `ubique` into dataset.json: all options, as they will be used. Usage error for
+/// those out of range.
+Json build_note(const SudokuBuild& options);
 /// Usage error for options out of range, and if there are not as many different puzzles.
 PuzzleSplits build_sudokus(const SudokuBuild& options, int threads = 1,
                            const PuzzleProgress& progress = {});
@@ -42,6 +41,7 @@ struct MazeBuild {
   std::int64_t min_path = -1;  ///< moves from start to goal; below 0: an eighth of the cells
 };
 
+Json build_note(const MazeBuild& options);
 PuzzleSplits build_mazes(const MazeBuild& options, int threads = 1,
                          const PuzzleProgress& progress = {});
 

@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ubique/base/json.h"
@@ -59,6 +60,10 @@ struct PuzzleSet {
   std::int64_t puzzle_of(std::int64_t example) const;  ///< its number
 };
 
+struct PuzzleSplits {
+  PuzzleSet train, test;
+};
+
 /// An empty set for rows of these: what builders fill by add_example(), end_puzzle(), end_group().
 PuzzleSet empty_puzzle_set(const PuzzleMetadata& metadata);
 void add_example(PuzzleSet& set, std::span<const std::int32_t> inputs,
@@ -82,9 +87,16 @@ void write_puzzle_set(const std::filesystem::path& folder, const std::string& sp
                       const PuzzleSet& set);
 void write_identifiers(const std::filesystem::path& folder, const std::vector<std::string>& names);
 
-/// For builders, before they write. The same options may be written again; Usage error if the
+/// For builders, before they begin. The same options may be written again; Usage error if the
 /// folder holds anything else.
 void claim_puzzle_folder(const std::filesystem::path& folder, const Json& made_with);
+
+/// A whole folder: both sets (a test set without examples is left out), identifiers.json, and other
+/// files by name and content. It is written beside its place and moved there at the end, so that it
+/// is there whole or not at all.
+void write_puzzle_folder(const std::filesystem::path& folder, const PuzzleSplits& splits,
+                         const std::vector<std::string>& identifiers,
+                         const std::vector<std::pair<std::string, std::string>>& others = {});
 
 /// "sudoku 9x9, boxes 3x3": for people.
 std::string describe(const PuzzleLayout& layout);

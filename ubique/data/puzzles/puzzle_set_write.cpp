@@ -44,6 +44,24 @@ std::vector<std::int32_t> narrowed(const std::vector<std::int64_t>& offsets) {
   return narrow;
 }
 
+void write_contents(const fs::path& folder, const PuzzleSplits& splits,
+                    const std::vector<std::string>& identifiers,
+                    const std::vector<std::pair<std::string, std::string>>& others) {
+  write_identifiers(folder, identifiers);
+  for (const auto& [name, content] : others) write_file(folder / name, content);
+  if (splits.test.examples() > 0) write_puzzle_set(folder, "test", splits.test);
+  write_puzzle_set(folder, "train", splits.train);
+}
+
+/// A folder that goes away unless it was moved.
+struct PartialFolder {
+  fs::path path;
+  ~PartialFolder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+};
+
 }  // namespace
 
 void write_puzzle_set(const fs::path& folder, const std::string& split, const PuzzleSet& set) {
@@ -76,6 +94,25 @@ void claim_puzzle_folder(const fs::path& folder, const Json& made_with) {
         "[data.puzzles] {} is not empty and holds no puzzles; expected a new folder, so that "
         "nothing is overwritten.",
         folder.string());
+}
+
+void write_puzzle_folder(const fs::path& folder, const PuzzleSplits& splits,
+                         const std::vector<std::string>& identifiers,
+                         const std::vector<std::pair<std::string, std::string>>& others) {
+  claim_puzzle_folder(folder, splits.train.metadata.made_with);
+  std::error_code error;
+  if (fs::exists(folder / "train", error)) {  // the same again
+    return write_contents(folder, splits, identifiers, others);
+  }
+  const auto place = (folder / "").parent_path();  // without a slash at its end
+  make_folder(place.parent_path().empty() ? "." : place.parent_path());
+  const PartialFolder partial{place.string() + ".partial"};
+  fs::remove_all(partial.path, error);
+  write_contents(partial.path, splits, identifiers, others);
+  fs::remove(place, error);  // an empty one
+  fs::rename(partial.path, place, error);
+  check(!error, ErrorKind::Input, "[data.puzzles] {} cannot be written: {}.", place.string(),
+        error.message());
 }
 
 }  // namespace ubique::data

@@ -16,8 +16,8 @@ struct KeyedSudoku {
   SudokuPuzzle made;
 };
 
-Json sudoku_note(const SudokuBuild& options, const PuzzleLayout& layout) {
-  auto note = layout_json(layout);
+Json note_of(const SudokuBuild& options) {
+  auto note = layout_json(layout_of(sudoku_shape(options.size)));
   note["train"] = options.train;
   note["test"] = options.test;
   note["seed"] = options.seed;
@@ -52,6 +52,8 @@ std::pair<int, int> usual_clues(int size) {
   return size == 4 ? std::pair{4, 9} : size == 6 ? std::pair{8, 14} : std::pair{0, 0};
 }
 
+Json build_note(const SudokuBuild& options) { return note_of(checked_sudokus(options)); }
+
 PuzzleSplits build_sudokus(const SudokuBuild& asked, int threads, const PuzzleProgress& progress) {
   const auto options = checked_sudokus(asked);
   const auto shape = sudoku_shape(options.size);
@@ -74,7 +76,7 @@ PuzzleSplits build_sudokus(const SudokuBuild& asked, int threads, const PuzzlePr
         total, shape.size, shape.size, made.size(), options.clues_low, options.clues_high,
         options.min_backtracks);
   auto metadata = sudoku_metadata(shape);
-  metadata.made_with = sudoku_note(options, metadata.layout);
+  metadata.made_with = note_of(options);
   PuzzleSplits splits{empty_puzzle_set(metadata), empty_puzzle_set(metadata)};
   // Mixed, as rare puzzles are found late: both sets get their share.
   std::int64_t taken = 0;

@@ -10,8 +10,9 @@ namespace ubique::data {
 
 class TokenRows {
  public:
+  TokenRows() = default;
   /// `wide`: tokens below 0 or above 255 fit as well.
-  explicit TokenRows(std::int64_t length = 0, bool wide = false) : length_(length), wide_(wide) {}
+  explicit TokenRows(std::int64_t length, bool wide = false) : length_(length), wide_(wide) {}
 
   std::int64_t length() const { return length_; }
   std::int64_t count() const;
@@ -32,8 +33,8 @@ class TokenRows {
  private:
   void widen();
 
-  std::int64_t length_;
-  bool wide_;
+  std::int64_t length_ = 0;
+  bool wide_ = false;
   std::vector<std::uint8_t> narrow_;
   std::vector<std::int32_t> widened_;
 };

@@ -76,15 +76,6 @@ engine::Outcome stopped_outcome(const std::string& schema) {
   return {"stopped; nothing was written\n", json_document(schema, 1), ExitCode::Interrupted};
 }
 
-void write_splits(const std::filesystem::path& folder, const data::PuzzleSplits& splits,
-                  const std::vector<std::string>& identifiers) {
-  data::claim_puzzle_folder(folder, splits.train.metadata.made_with);
-  data::write_identifiers(folder, identifiers);
-  // The training set last: with it the folder is taken.
-  if (splits.test.examples() > 0) data::write_puzzle_set(folder, "test", splits.test);
-  data::write_puzzle_set(folder, "train", splits.train);
-}
-
 std::string splits_table(const data::PuzzleSplits& splits) {
   Table table({"set", "groups", "puzzles", "examples", "clues", "difficulty"});
   for (const auto& [name, set] : filled_splits(splits)) {

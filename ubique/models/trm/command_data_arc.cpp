@@ -2,7 +2,6 @@
 // `ubique data trm arc`: tasks of ARC-AGI with their variants.
 #include <fmt/format.h>
 
-#include "ubique/base/file.h"
 #include "ubique/base/log.h"
 #include "ubique/base/text.h"
 #include "ubique/data/puzzles/arc.h"
@@ -41,6 +40,7 @@ engine::Outcome arc(const engine::Request& request) {
         "files of ARC-AGI.");
   const auto folder = request.output.empty() ? std::filesystem::path("arc") : request.output;
   const auto learn = read_all_tasks(request.inputs), test = read_all_tasks(tested);
+  data::claim_puzzle_folder(folder, data::build_note(options, learn.size(), test.size()));
   data::ArcData made;
   auto splits =
       build_with_progress(request, "tasks", static_cast<std::int64_t>(learn.size() + test.size()),
@@ -50,10 +50,8 @@ engine::Outcome arc(const engine::Request& request) {
                           });
   if (!splits) return stopped_outcome("trm.data.arc");
   tell_incomplete(made.incomplete);
-  data::claim_puzzle_folder(folder, splits->train.metadata.made_with);
-  make_folder(folder);
-  write_file(folder / "test_puzzles.json", data::arc_json(made.tests).dump() + "\n");
-  write_splits(folder, *splits, made.identifiers);
+  data::write_puzzle_folder(folder, *splits, made.identifiers,
+                            {{"test_puzzles.json", data::arc_json(made.tests).dump() + "\n"}});
   auto json = json_document("trm.data.arc", 1);
   json["folder"] = folder.string();
   json["made_with"] = splits->train.metadata.made_with;

@@ -25,12 +25,13 @@ data::MazeBuild read_maze_build(const Config& config) {
 engine::Outcome maze(const engine::Request& request) {
   const auto options = read_maze_build(request.config);
   const auto folder = request.output.empty() ? std::filesystem::path("maze") : request.output;
+  data::claim_puzzle_folder(folder, data::build_note(options));
   const auto splits = build_with_progress(
       request, "mazes", options.train + options.test, [&](const data::PuzzleProgress& progress) {
         return data::build_mazes(options, data_threads(), progress);
       });
   if (!splits) return stopped_outcome("trm.data.maze");
-  write_splits(folder, *splits, {"<blank>"});
+  data::write_puzzle_folder(folder, *splits, {"<blank>"});
   auto json = json_document("trm.data.maze", 1);
   json["folder"] = folder.string();
   json["made_with"] = splits->train.metadata.made_with;

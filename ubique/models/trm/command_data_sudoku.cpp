@@ -42,12 +42,13 @@ data::SudokuBuild read_sudoku_build(const Config& config) {
 engine::Outcome sudoku(const engine::Request& request) {
   const auto options = read_sudoku_build(request.config);
   const auto folder = request.output.empty() ? std::filesystem::path("sudoku") : request.output;
+  data::claim_puzzle_folder(folder, data::build_note(options));
   const auto splits = build_with_progress(
       request, "sudokus", options.train + options.test, [&](const data::PuzzleProgress& progress) {
         return data::build_sudokus(options, data_threads(), progress);
       });
   if (!splits) return stopped_outcome("trm.data.sudoku");
-  write_splits(folder, *splits, {"<blank>"});
+  data::write_puzzle_folder(folder, *splits, {"<blank>"});
   auto json = json_document("trm.data.sudoku", 1);
   json["folder"] = folder.string();
   json["made_with"] = splits->train.metadata.made_with;
@@ -108,7 +109,7 @@ engine::Outcome csv(const engine::Request& request) {
   if (!splits) return stopped_outcome("trm.data.csv");
   const auto note = csv_note(splits->train, request, options, test);
   splits->train.metadata.made_with = splits->test.metadata.made_with = note;
-  write_splits(folder, *splits, {"<blank>"});
+  data::write_puzzle_folder(folder, *splits, {"<blank>"});
   auto json = json_document("trm.data.csv", 1);
   json["folder"] = folder.string();
   json["made_with"] = note;

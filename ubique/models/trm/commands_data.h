@@ -33,10 +33,6 @@ std::optional<data::PuzzleSplits> build_with_progress(
     const std::function<data::PuzzleSplits(const data::PuzzleProgress&)>& build);
 engine::Outcome stopped_outcome(const std::string& schema);
 
-/// A test set without examples is left out.
-void write_splits(const std::filesystem::path& folder, const data::PuzzleSplits& splits,
-                  const std::vector<std::string>& identifiers);
-
 /// One row per split: how many, clues, difficulty. And the same as JSON.
 std::string splits_table(const data::PuzzleSplits& splits);
 Json splits_json(const data::PuzzleSplits& splits);
