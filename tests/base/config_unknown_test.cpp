@@ -87,3 +87,11 @@ TEST_CASE("unknown keys: other variables of the environment are nobody's busines
   config.set_environment({{"UBIQUE_OTHER", "1"}});
   CHECK(error_of([&] { config.finish(); }) == "no error");
 }
+
+TEST_CASE("unknown keys: what is ignored may hold anything, from the file and as a flag") {
+  auto config = Config::from_text("defaults:\n  - arch: x\n  - _self_\na:\n  b: 1\n  c: 2\n", "f");
+  config.set_flag("evaluators", "[]");
+  for (const char* key : {"defaults", "evaluators", "a.b"}) config.ignore(key);
+  CHECK(config.get("a.c", std::int64_t{0}) == 2);
+  config.finish();
+}

@@ -73,3 +73,19 @@ TEST_CASE("sampler: after the last update of an epoch comes the first of the nex
 TEST_CASE("sampler: an empty training set is refused") {
   test::refusal_of(ErrorKind::Input, [] { Sampler(0, 4, Random(1)); });
 }
+
+TEST_CASE("sampler: an order of somebody else's is cut as it is, and pieces know their places") {
+  Sampler sampler(
+      6, 4, [](std::int64_t epoch) { return std::vector<std::int64_t>{epoch, 5, 5, 5, 1, epoch}; });
+  const auto pieces = sampler.pieces({2, 0}, 3);
+  REQUIRE(pieces.size() == 2);
+  CHECK(pieces[0].indices == std::vector<std::int64_t>{2, 5, 5});
+  CHECK(pieces[0].first == 0);
+  CHECK(pieces[1].first == 3);
+  const auto rest = sampler.pieces({2, 1}, 3);
+  CHECK(rest[0].indices == std::vector<std::int64_t>{1, 2});
+  CHECK(rest[0].first == 0);
+  CHECK(rest[0].place == 4);
+  Sampler short_of(6, 4, [](std::int64_t) { return std::vector<std::int64_t>{1}; });
+  test::refusal_of(ErrorKind::Internal, [&] { short_of.pieces({0, 0}, 3); });
+}

@@ -45,3 +45,32 @@ TEST_CASE("recipe: values that cannot be are refused by name and place") {
   const auto config = Config::from_text("nesterov: true", "run.yaml");
   test::refusal_of(ErrorKind::Usage, [&] { read_recipe(config, Recipe{}); });
 }
+
+TEST_CASE("recipe: averages by a decay, or on and off with a rate beside it") {
+  const auto ema_of = [](const char* text, double family) {
+    Recipe defaults;
+    defaults.ema_decay = family;
+    const auto config = Config::from_text(text, "run.yaml");
+    const auto recipe = read_recipe(config, defaults);
+    config.finish();
+    return recipe.ema_decay;
+  };
+  CHECK(ema_of("ema: True\n", 0) == 0.999);
+  CHECK(ema_of("ema: true\nema_rate: 0.9\n", 0) == 0.9);
+  CHECK(ema_of("ema: False\nema_rate: 0.9\n", 0.99) == 0);
+  CHECK(ema_of("ema_rate: 0.9\n", 0.99) == 0.9);
+  CHECK(ema_of("ema_rate: 0.9\n", 0) == 0);
+  CHECK(ema_of("ema: 0.5\n", 0.99) == 0.5);
+  CHECK(ema_of("lr: 1\n", 0.99) == 0.99);
+}
+
+TEST_CASE("recipe: a share of warm-up stands for a family's steps") {
+  Recipe defaults;
+  defaults.schedule.warmup_steps = 2000;
+  const auto read = [&](const char* text) {
+    return read_recipe(Config::from_text(text, "run.yaml"), defaults).schedule;
+  };
+  CHECK(read("lr: 1\n").warmup_steps == 2000);
+  CHECK(read("warmup_steps: 5\n").warmup_steps == 5);
+  CHECK_FALSE(read("warmup: 0.1\n").warmup_steps.has_value());
+}

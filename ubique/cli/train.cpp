@@ -3,6 +3,9 @@
 // Options that every family has are here; the rest comes from the family.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "ubique/base/log.h"
 #include "ubique/base/table.h"
 #include "ubique/base/text.h"
@@ -45,6 +48,15 @@ std::vector<engine::Option> recipe_options() {
       {"--model", "model", "PATH", "start from these weights: a checkpoint or an importable file"},
       {"--dry-run", "dry_run", "", "print the plan and stop"},
   };
+}
+
+/// Started as one of several processes, by whatever starts such?
+int launched_processes() {
+  const auto number = [](const char* variable) {
+    const char* text = std::getenv(variable);
+    return text == nullptr ? 0 : std::atoi(text);
+  };
+  return std::max(number("WORLD_SIZE"), number("LOCAL_RANK") + 1);
 }
 
 /// The older projects' switch: off means f32, on leaves the choice to the plan.
@@ -144,6 +156,11 @@ Trained train_once(const Family& family, Request request) {
   request.model = request.config.get<std::string>("model", "");
   const auto device = engine::open_device(wishes, request.fallback);
   log::info("Using device: {}", device.facts.label());
+  const auto processes = std::max(wishes.world_size, launched_processes());
+  check(processes <= 1 || device.facts.kind != device::Kind::Mps, ErrorKind::Device,
+        "[cli.train] Distributed training is not supported on MPS. Please use CUDA or run on a "
+        "single device. Got {} processes, expected 1.",
+        processes);
   request.device = device.facts.backend;
   const auto task = family.task(request);
   request.config.finish();

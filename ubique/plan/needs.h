@@ -97,6 +97,7 @@ struct Needs {
   std::vector<probe::Case> probes;  ///< cases beyond those that convs and attention imply
   bool tolerates_f16 = false;
   bool tolerates_bf16 = false;
+  bool f32_on_metal = false;  ///< half precision gave NaNs there: only if somebody asks for it
   bool dropout = false;
   bool fixed_shapes = true;
   bool graph_capturable = false;

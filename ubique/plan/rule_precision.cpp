@@ -79,6 +79,7 @@ std::string why_not(const Question& question, DType dtype) {
   if (!(bf16 ? needs.tolerates_bf16 : needs.tolerates_f16)) {
     return fmt::format("{} does not tolerate it", needs.name);
   }
+  if (question.is(Kind::Mps) && needs.f32_on_metal) return "it gave people NaNs on Metal";
   if (wishes.numerics == Numerics::Strict) return "numerics are strict: f32 means f32";
   if (wishes.preferred_dtype == DType::F32) return "the configuration turns mixed precision off";
   if (const auto* fault = dtype_fault(question, dtype)) return describe(*fault);

@@ -83,6 +83,7 @@ plan::Needs needs_of(const TrmConfig& config) {
   needs.probes = probes_of(config);
   needs.tolerates_bf16 = true;
   needs.tolerates_f16 = false;  // never tried by anyone
+  needs.f32_on_metal = true;
   needs.graph_capturable = true;
   needs.optimizer = "adam_atan2";
   needs.weight_averages = 1;

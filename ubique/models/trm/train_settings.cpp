@@ -36,6 +36,9 @@ void accept_harmless(const Config& config) {
         "eval_save_outputs", "evaluators", "entity", "arch.name", "arch.loss.name"}) {
     config.ignore(key);
   }
+  if (config.find<std::string>("arch.puzzle_emb_ndim").value_or("") == "${.hidden_size}") {
+    Config(config).set_flag("arch.puzzle_emb_ndim", "null");  // as wide as the network
+  }
   if (config.section("arch").keys().empty()) {
     const auto name = config.get<std::string>("arch", "trm");
     check(name == "trm", ErrorKind::Usage,
