@@ -55,6 +55,7 @@ test-peers: build  ## against PyTorch itself (fetches it)
 
 test-slow: build  ## whole learning tests, longer fuzzing
 	@$(TIMED) learning python3 tests/cli/transcript.py $(UBIQUE) . tests/slow/msinet_learns.txt
+	@$(TIMED) learning-sudoku python3 tests/cli/transcript.py $(UBIQUE) . tests/slow/trm_learns.txt
 	@$(TIMED) fuzz tools/fuzz $(or $(FUZZ_SECONDS),600)
 
 bench: build  ## timings beside their peers, as ratios

@@ -31,6 +31,14 @@ TrmConfig config_of(const data::PuzzleMetadata& metadata) {
   return config;
 }
 
+/// Keys of `arch` over a file's own form; what read_arch() would derive stays the file's.
+TrmConfig adapted(const Config& arch, const TrmConfig& file) {
+  auto config = read_arch(arch, file);
+  if (!arch.has("puzzle_emb_ndim")) config.puzzle_emb_ndim = file.puzzle_emb_ndim;
+  if (!arch.has("pos_encodings") && config.mlp_t == file.mlp_t) config.positions = file.positions;
+  return config;
+}
+
 /// Fresh, or with the weights of a file and a table of this data's size.
 std::unique_ptr<TrmModel> start_model(const Config& config, const std::string& file,
                                       const data::PuzzleMetadata& metadata) {
@@ -40,7 +48,7 @@ std::unique_ptr<TrmModel> start_model(const Config& config, const std::string& f
   auto& trm = dynamic_cast<TrmModel&>(*opened);
   auto wanted = trm.settings();
   wanted.num_puzzle_identifiers = metadata.num_puzzle_identifiers;
-  return with_weights_of(read_arch(arch, wanted), trm, file);
+  return with_weights_of(adapted(arch, wanted), trm, file);
 }
 
 bool augments(const TrainSettings& settings, const data::PuzzleSet& set) {
