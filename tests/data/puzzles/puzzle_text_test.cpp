@@ -141,5 +141,5 @@ TEST_CASE("puzzle text: cells can be drawn with something around them") {
       four.layout, four.tokens,
       [](std::size_t cell, char c) { return std::string(1, c) + (cell == 1 ? "*" : " "); }, 2);
   CHECK(drawn.substr(0, drawn.find('\n')) == "1  2* | .  .");
-  CHECK(test::contains(drawn, "\n-------+------\n"));
+  CHECK(test::contains(drawn, "\n------+------\n"));
 }

@@ -48,6 +48,7 @@ PuzzleSettings read_puzzle_settings(const engine::Request& request) {
 /// What was solved until a person stopped it, in the order asked.
 struct PuzzlesDone {
   std::vector<std::optional<AnsweredPuzzle>> answers;
+  std::string frames;  ///< of those that were watched and could not be shown at once
   std::int64_t count = 0, valid = 0, steps = 0;
   double seconds = 0;
   bool stopped = false;
@@ -63,7 +64,14 @@ struct PuzzlesDone {
 /// One after another, every step shown.
 void watch_puzzles(Solver& solver, const std::vector<AskedPuzzle>& puzzles, double delay,
                    const engine::Request& request, PuzzlesDone& done) {
-  const auto write = [](std::string_view text) {
+  const auto style = watch_style(delay);
+  // Somebody quiet may want JSON instead; on a terminal nobody does.
+  const bool at_once = style.in_place || request.progress != ProgressStyle::Silent;
+  const auto write = [&](std::string_view text) {
+    if (!at_once) {
+      done.frames += text;
+      return;
+    }
     write_fully(STDOUT_FILENO, std::as_bytes(std::span(text)), "standard output");
   };
   const auto goes_on = [&] {
@@ -72,7 +80,7 @@ void watch_puzzles(Solver& solver, const std::vector<AskedPuzzle>& puzzles, doub
   };
   for (std::size_t i = 0; i < puzzles.size() && goes_on(); ++i) {
     const auto& puzzle = puzzles[i];
-    Watch watch(puzzle, solver.most_steps(), watch_style(delay), write);
+    Watch watch(puzzle, solver.most_steps(), style, write);
     solver.solve(
         1,
         [&](std::int64_t, std::span<std::int32_t> tokens) {
@@ -187,8 +195,8 @@ engine::Outcome run_puzzles(const engine::Request& request) {
     const bool json = request.output.extension() == ".json";
     write_file(request.output, json ? outcome.json.dump(2) + "\n" : text);
     outcome.text = fmt::format("{}; written to {}\n", summary_of(done), request.output.string());
-  } else if (!settings.watch) {  // watched ones stand there already
-    outcome.text = text;
+  } else {
+    outcome.text = settings.watch ? done.frames : text;
   }
   if (!asked.refused.empty()) outcome.code = ExitCode::Input;
   if (done.stopped) outcome.code = ExitCode::Interrupted;
@@ -201,7 +209,10 @@ bool wants_chat(const engine::Request& request) {
 }
 
 engine::Outcome run_trm(const engine::Request& request) {
-  return wants_chat(request) ? run_chat(request) : run_puzzles(request);
+  if (!wants_chat(request)) return run_puzzles(request);
+  auto own = request;
+  own.model = checkpoint_of(request.model).string();
+  return run_chat(own);
 }
 
 }  // namespace

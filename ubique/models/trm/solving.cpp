@@ -16,7 +16,13 @@ namespace fs = std::filesystem;
 /// More only wait for each other where the CPU computes.
 constexpr std::int64_t kSlotsOnCpu = 32;
 
-/// The checkpoint that a run is known by; any other path is its own.
+int side_of(std::int64_t cells) {
+  const auto side = static_cast<int>(std::lround(std::sqrt(static_cast<double>(cells))));
+  return std::int64_t{side} * side == cells ? side : 0;
+}
+
+}  // namespace
+
 fs::path checkpoint_of(const fs::path& path) {
   std::error_code ignored;
   for (const auto* name : {"best", "last"}) {
@@ -25,13 +31,6 @@ fs::path checkpoint_of(const fs::path& path) {
   }
   return path;
 }
-
-int side_of(std::int64_t cells) {
-  const auto side = static_cast<int>(std::lround(std::sqrt(static_cast<double>(cells))));
-  return std::int64_t{side} * side == cells ? side : 0;
-}
-
-}  // namespace
 
 std::unique_ptr<TrmModel> open_trm(const fs::path& path) {
   auto opened = engine::open_model(checkpoint_of(path), "trm");

@@ -13,7 +13,9 @@
 
 namespace ubique::trm {
 
-/// A checkpoint, a run (its best checkpoint, else the last one), or any file to import.
+/// The checkpoint that a run is known by, its best one, else the last; any other path is its own.
+std::filesystem::path checkpoint_of(const std::filesystem::path& path);
+/// A checkpoint, a run, or any file to import.
 std::unique_ptr<TrmModel> open_trm(const std::filesystem::path& path);
 
 /// Plans for a model that only solves, reads the device's wishes and finishes the configuration;
