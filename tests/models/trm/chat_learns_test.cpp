@@ -53,7 +53,8 @@ std::vector<double> learn(Trm& network, const Lessons& lessons, int updates) {
     losses.push_back(loss.item<double>());
     optimizer->zero_grad();
     loss.backward();
-    optimizer->step({4e-3, {}}, at::zeros({}));
+    optimizer->prepare({4e-3, {}});
+    optimizer->step(at::zeros({}));
   }
   return losses;
 }

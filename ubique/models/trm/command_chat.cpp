@@ -13,6 +13,7 @@
 #include "ubique/io/tokenizer.h"
 #include "ubique/models/trm/chat_talk.h"
 #include "ubique/models/trm/commands_chat.h"
+#include "ubique/models/trm/model.h"
 #include "ubique/probe/operation.h"
 
 namespace ubique::trm {
@@ -171,6 +172,8 @@ engine::Outcome run_chat(const engine::Request& request) {
   const auto settings = read_chat_settings(request.config);
   auto wishes = plan::read_wishes(request.config);
   wishes.mode = plan::Mode::Run;
+  // Half precision rounds otherwise on every device: a seed would not give one text any more.
+  if (!wishes.dtype) wishes.dtype = DType::F32;
   request.config.finish();
   check(request.inputs.empty(), ErrorKind::Usage,
         "[trm.chat] --chat takes no puzzles; got '{}'. --prompt TEXT asks one question.",

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "ubique/engine/family.h"
-#include "ubique/models/trm/model.h"
 
 namespace ubique::trm {
 

@@ -92,7 +92,8 @@ std::unique_ptr<TrmTask> make_task(const engine::Request& request) {
   }
   const bool augment = augments(settings, *set);
   log::info("{}: {} puzzles to learn from ({}{}), {} to validate with", network.name(),
-            set->groups(), data::describe(set->metadata.layout),
+            set->groups(),
+            network.kind == "chat" ? network.kind : data::describe(set->metadata.layout),
             augment ? ", every draw a twin" : "", parts.test ? parts.test->examples() : 0);
   parts.training = std::make_unique<PuzzleDataset>(
       set, DatasetOptions{recipe.seed, settings.passes, augment, network.halt_max_steps,
