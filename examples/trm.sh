@@ -7,7 +7,7 @@
 set -euo pipefail
 ubique=${UBIQUE:-build/cpu/bin/ubique} device=${DEVICE:-auto}
 train=1000 test=500 epochs=60
-if [ "${1:-}" = --smoke ]; then train=100 test=40 epochs=12; shift; fi
+if [ "${1:-}" = --smoke ]; then train=100 test=40 epochs=10; shift; fi
 folder=${1:-demo/trm-example} data=${DATA:-}
 if [ -e "$folder/run" ]; then echo "$folder holds a run already: remove it, or name another folder" >&2; exit 2; fi
 recipe=(arch.mlp_t=true epochs=50000 weight_decay=1 puzzle_emb_lr=1e-4 puzzle_emb_weight_decay=1)
