@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <csignal>
 #include <system_error>
+#include <vector>
 
 #include "ubique/base/error.h"
 #include "ubique/base/fault.h"
@@ -62,6 +63,18 @@ std::size_t read_fully(int descriptor, std::span<std::byte> bytes, const std::st
     done += static_cast<std::size_t>(count);
   }
   return done;
+}
+
+std::string read_to_end(int descriptor, const std::string& name, std::size_t limit) {
+  std::string text;
+  std::vector<std::byte> piece(1U << 16U);
+  for (;;) {
+    const auto count = read_fully(descriptor, piece, name);
+    text.append(reinterpret_cast<const char*>(piece.data()), count);
+    check(text.size() <= limit, ErrorKind::Input,
+          "[base.stream] {} is too long; got more than {} bytes.", name, limit);
+    if (count < piece.size()) return text;
+  }
 }
 
 void write_fully(int descriptor, std::span<const std::byte> bytes, const std::string& name) {

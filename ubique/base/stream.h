@@ -13,6 +13,9 @@ namespace ubique {
 /// Fills `bytes` and gives how many came: fewer only at the end. Input error that names the stream.
 std::size_t read_fully(int descriptor, std::span<std::byte> bytes, const std::string& name);
 
+/// All that comes, up to its end. Input error if that is more than `limit` bytes.
+std::string read_to_end(int descriptor, const std::string& name, std::size_t limit);
+
 /// Input error that names the stream, also for a pipe that nobody reads any more: no SIGPIPE.
 void write_fully(int descriptor, std::span<const std::byte> bytes, const std::string& name);
 

@@ -103,3 +103,43 @@ TEST_CASE("puzzle text: what is wrong is told with line and column") {
                                       [] { data::parse_puzzles("1", "x", data::PuzzleLayout{}); }),
                      "have no text form"));
 }
+
+TEST_CASE("puzzle text: what can be read is, and the rest is told") {
+  const auto lines = data::parse_readable_puzzles(
+      "12......2....4..\n123\n\n..............x.\n1234341221434321\n", "my.txt");
+  REQUIRE(lines.puzzles.size() == 2);
+  CHECK(lines.puzzles[1].line == 5);
+  REQUIRE(lines.refused.size() == 2);
+  CHECK(test::contains(lines.refused[0], "line 2: got 3 cells"));
+  CHECK(test::contains(lines.refused[1], "line 4, column 15: 'x'"));
+
+  const auto blocks = data::parse_readable_puzzles(
+      "1...\n..x.\n....\n....\n\n2...\n....\n....\n....\n\n3...\n....\n", "my.txt");
+  REQUIRE(blocks.puzzles.size() == 1);
+  CHECK(blocks.puzzles[0].line == 6);
+  REQUIRE(blocks.refused.size() == 2);
+  CHECK(test::contains(blocks.refused[0], "line 2, column 3"));
+  CHECK(test::contains(blocks.refused[1], "begins in line 11 is not whole"));
+
+  const auto mazes =
+      data::parse_readable_puzzles("#S#\n#x#\n#G#\n\n#S#\n# #\n#G#\n\n###\n#S#\n", "my.txt");
+  REQUIRE(mazes.puzzles.size() == 1);
+  CHECK(mazes.puzzles[0].line == 5);
+  CHECK(mazes.refused.size() == 2);
+
+  const auto none = data::parse_readable_puzzles("12x4\n", "my.txt");
+  CHECK(none.puzzles.empty());
+  CHECK(none.refused.size() == 1);
+  CHECK(test::contains(
+      test::refusal_of(ErrorKind::Input, [] { data::parse_readable_puzzles("\n", "my.txt"); }),
+      "holds no puzzle"));
+}
+
+TEST_CASE("puzzle text: cells can be drawn with something around them") {
+  const auto four = data::parse_puzzles("12......2....4..", "x")[0];
+  const auto drawn = data::draw_puzzle(
+      four.layout, four.tokens,
+      [](std::size_t cell, char c) { return std::string(1, c) + (cell == 1 ? "*" : " "); }, 2);
+  CHECK(drawn.substr(0, drawn.find('\n')) == "1  2* | .  .");
+  CHECK(test::contains(drawn, "\n------+------\n"));
+}

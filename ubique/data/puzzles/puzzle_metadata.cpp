@@ -64,18 +64,11 @@ double mean_examples(const MetadataKeys& keys) {
   return mean;
 }
 
-/// What the original's builders write has no name; lengths and vocabularies tell.
-PuzzleLayout usual_layout(const PuzzleMetadata& metadata) {
-  if (metadata.seq_len == 81 && metadata.vocab_size == 11) return {PuzzleKind::Sudoku, 9, 9, 3, 3};
-  if (metadata.seq_len == 900 && metadata.vocab_size == 6) return {PuzzleKind::Maze, 30, 30};
-  if (metadata.seq_len == 900 && metadata.vocab_size == 12) return {PuzzleKind::Arc, 30, 30};
-  return {};
-}
-
 PuzzleLayout named_layout(const MetadataKeys& keys, const PuzzleMetadata& metadata) {
   const auto kind = keys.json.find("kind");
   PuzzleLayout layout;
-  if (kind == keys.json.end() || !kind->is_string()) return usual_layout(metadata);
+  if (kind == keys.json.end() || !kind->is_string())
+    return usual_layout(metadata.seq_len, metadata.vocab_size);
   for (const auto& [known, name] : kPuzzleKinds) {
     if (kind->get<std::string>() == name) layout.kind = known;
   }
@@ -99,6 +92,13 @@ PuzzleLayout named_layout(const MetadataKeys& keys, const PuzzleMetadata& metada
 }
 
 }  // namespace
+
+PuzzleLayout usual_layout(std::int64_t seq_len, std::int64_t vocab_size) {
+  if (seq_len == 81 && vocab_size == 11) return {PuzzleKind::Sudoku, 9, 9, 3, 3};
+  if (seq_len == 900 && vocab_size == 6) return {PuzzleKind::Maze, 30, 30};
+  if (seq_len == 900 && vocab_size == 12) return {PuzzleKind::Arc, 30, 30};
+  return {};
+}
 
 PuzzleMetadata read_metadata(const std::filesystem::path& path) {
   const auto json = parse_json(read_file(path, 1 << 24), path.string());
@@ -128,7 +128,7 @@ PuzzleMetadata read_metadata(const std::filesystem::path& path) {
   if (own != json.end()) metadata.made_with = *own;
   metadata.layout = own != json.end() && own->is_object()
                         ? named_layout({*own, path.string() + " (ubique)"}, metadata)
-                        : usual_layout(metadata);
+                        : usual_layout(metadata.seq_len, metadata.vocab_size);
   return metadata;
 }
 

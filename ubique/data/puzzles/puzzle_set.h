@@ -32,6 +32,9 @@ struct PuzzleLayout {
   int box_rows = 0, box_cols = 0;  ///< of sudokus
 };
 
+/// What the original's builders make has no name; lengths and vocabularies tell.
+PuzzleLayout usual_layout(std::int64_t seq_len, std::int64_t vocab_size);
+
 struct PuzzleMetadata {
   std::int64_t pad_id = 0;
   std::optional<std::int64_t> ignore_label_id = 0;  ///< label that becomes kIgnoredLabel

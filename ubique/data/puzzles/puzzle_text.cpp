@@ -29,6 +29,10 @@ struct PuzzleTextReader {
   std::vector<std::int32_t> cells = {};
   int first_line = 0;
   std::size_t width = 0;
+
+  /// Told instead of thrown, if somebody wants the other puzzles.
+  std::vector<std::string>* refused = nullptr;
+  bool skips = false;  ///< the rest of a puzzle that was refused
 };
 
 std::vector<TextLine> lines_of(std::string_view text) {
@@ -225,32 +229,83 @@ bool looks_like_mazes(std::string_view text) {
   return text.find('S') != std::string_view::npos || text.find('G') != std::string_view::npos;
 }
 
-}  // namespace
+/// More cells than a row of it has: a whole puzzle in one line.
+bool is_whole_puzzle(const PuzzleTextReader& reader, const TextLine& line, bool maze) {
+  constexpr std::size_t kLongestSudokuRow = 9;
+  if (maze)
+    return reader.expected &&
+           line.text.size() > static_cast<std::size_t>(2 * reader.expected->cols);
+  return static_cast<std::size_t>(std::ranges::count_if(
+             line.text, [](char c) { return !is_between_cells(c); })) > kLongestSudokuRow;
+}
 
-std::vector<ParsedPuzzle> parse_puzzles(std::string_view text, const std::string& where,
-                                        const std::optional<PuzzleLayout>& layout) {
+void read_text_line(PuzzleTextReader& reader, const TextLine& line, bool maze) {
+  if (maze) {
+    read_maze_line(reader, line);
+  } else if (!line.text.starts_with('#')) {
+    read_sudoku_line(reader, line);
+  }
+}
+
+/// Inside a handler.
+void refuse(PuzzleTextReader& reader, const Error& error, bool skips) {
+  if (reader.refused == nullptr || error.kind() != ErrorKind::Input) throw;
+  reader.refused->emplace_back(error.what());
+  reader.cells.clear();
+  reader.skips = skips;
+}
+
+void read_text(PuzzleTextReader& reader, const std::vector<TextLine>& lines, bool maze) {
+  for (const auto& line : lines) {
+    const bool empty = trim(line.text).empty();
+    if (reader.skips && !empty) continue;
+    reader.skips = false;
+    try {
+      read_text_line(reader, line, maze);
+    } catch (const Error& error) {
+      const bool in_block = !reader.cells.empty();
+      refuse(reader, error, !empty && (in_block || !is_whole_puzzle(reader, line, maze)));
+    }
+  }
+  try {
+    maze ? end_maze(reader) : check_finished(reader);
+  } catch (const Error& error) {
+    refuse(reader, error, false);
+  }
+}
+
+ReadPuzzles parse_text(std::string_view text, PuzzleTextReader reader) {
+  const auto& layout = reader.expected;
   check(!layout || layout->kind == PuzzleKind::Sudoku || layout->kind == PuzzleKind::Maze,
         ErrorKind::Usage,
         "[data.puzzle_text] {} puzzles have no text form; expected sudokus or mazes.",
         layout ? to_string(layout->kind) : "");
-  PuzzleTextReader reader{.where = where, .expected = layout};
-  const auto csv = questions(text, where);
+  const auto csv = questions(text, reader.where);
   const auto lines = csv ? lines_of(*csv) : lines_of(text);
   const auto sample = csv && !lines.empty() ? lines.front().text : text;
   const bool mazes = layout ? layout->kind == PuzzleKind::Maze : looks_like_mazes(sample);
-  for (const auto& line : lines) {
-    if (mazes) {
-      read_maze_line(reader, line);
-    } else if (!line.text.starts_with('#')) {
-      read_sudoku_line(reader, line);
-    }
-  }
-  mazes ? end_maze(reader) : check_finished(reader);
-  check(!reader.puzzles.empty(), ErrorKind::Input,
+  read_text(reader, lines, mazes);
+  check(!reader.puzzles.empty() || (reader.refused != nullptr && !reader.refused->empty()),
+        ErrorKind::Input,
         "[data.puzzle_text] {} holds no puzzle; expected a sudoku such as 81 digits and dots, or "
         "the lines of a maze.",
-        where);
-  return std::move(reader.puzzles);
+        reader.where);
+  return {std::move(reader.puzzles), {}};
+}
+
+}  // namespace
+
+std::vector<ParsedPuzzle> parse_puzzles(std::string_view text, const std::string& where,
+                                        const std::optional<PuzzleLayout>& layout) {
+  return parse_text(text, {.where = where, .expected = layout}).puzzles;
+}
+
+ReadPuzzles parse_readable_puzzles(std::string_view text, const std::string& where,
+                                   const std::optional<PuzzleLayout>& layout) {
+  std::vector<std::string> refused;
+  auto read = parse_text(text, {.where = where, .expected = layout, .refused = &refused});
+  read.refused = std::move(refused);
+  return read;
 }
 
 }  // namespace ubique::data

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,12 +29,26 @@ struct ParsedPuzzle {
 std::vector<ParsedPuzzle> parse_puzzles(std::string_view text, const std::string& where,
                                         const std::optional<PuzzleLayout>& layout = {});
 
+struct ReadPuzzles {
+  std::vector<ParsedPuzzle> puzzles;
+  std::vector<std::string> refused;  ///< what parse_puzzles() would say of each other one
+};
+
+/// The same, but a puzzle that cannot be read is passed over: its line, or where puzzles have
+/// several, the lines up to the next empty one.
+ReadPuzzles parse_readable_puzzles(std::string_view text, const std::string& where,
+                                   const std::optional<PuzzleLayout>& layout = {});
+
 /// The character of a token: '.' a blank, '?' none.
 char token_character(PuzzleKind kind, std::int32_t token);
 /// All cells in one line: the form that CSV files have.
 std::string puzzle_line(const PuzzleLayout& layout, std::span<const std::int32_t> tokens);
+/// How a cell is to stand there: as its character, or with something around it.
+using CellText = std::function<std::string(std::size_t cell, char character)>;
 /// For people: sudokus with their boxes, mazes line by line, ARC grids as digits. Each line ends
 /// with a newline.
-std::string draw_puzzle(const PuzzleLayout& layout, std::span<const std::int32_t> tokens);
+/// `cell` decides about sudokus and mazes; its texts take `width` places.
+std::string draw_puzzle(const PuzzleLayout& layout, std::span<const std::int32_t> tokens,
+                        const CellText& cell = {}, int width = 1);
 
 }  // namespace ubique::data

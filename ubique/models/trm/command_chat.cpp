@@ -48,15 +48,7 @@ ChatSettings read_chat_settings(const Config& config) {
 
 /// Everything that comes on standard input, without the line end that closes it.
 std::string read_standard_input() {
-  std::string text;
-  std::vector<std::byte> piece(1U << 16U);
-  for (;;) {
-    const auto count = read_fully(STDIN_FILENO, piece, "standard input");
-    text.append(reinterpret_cast<const char*>(piece.data()), count);
-    check(text.size() <= kLongestPrompt, ErrorKind::Input,
-          "[trm.chat] the question is too long; got more than {} bytes.", kLongestPrompt);
-    if (count < piece.size()) break;
-  }
+  auto text = read_to_end(STDIN_FILENO, "the question", kLongestPrompt);
   while (text.ends_with('\n') || text.ends_with('\r')) text.pop_back();
   return text;
 }

@@ -2,6 +2,7 @@
 // TRM's entry in the registry.
 #include "ubique/engine/family.h"
 
+#include "ubique/models/trm/commands.h"
 #include "ubique/models/trm/commands_chat.h"
 #include "ubique/models/trm/commands_data.h"
 #include "ubique/models/trm/task.h"
@@ -19,12 +20,9 @@ class TrmFamily final : public engine::Family {
   std::vector<engine::Command> commands() const override {
     auto commands = data_commands();
     commands.push_back(data_chat_command());
-    commands.push_back({.verb = "run",
-                        .summary = "talk with a chat model",
-                        .needs_model = true,
-                        .options = chat_options(),
-                        .examples = chat_examples(),
-                        .run = run_chat});
+    commands.push_back(run_command());
+    commands.push_back(evaluate_command());
+    commands.push_back(demo_command());
     return commands;
   }
   std::vector<engine::Option> train_options() const override { return trm_train_options(); }

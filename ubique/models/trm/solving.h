@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the commands that solve puzzles share: the model, its device, and how many puzzles at once.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "ubique/data/puzzles/puzzle_set.h"
+#include "ubique/engine/family.h"
+#include "ubique/engine/session.h"
+#include "ubique/models/trm/model.h"
+#include "ubique/models/trm/solver.h"
+
+namespace ubique::trm {
+
+/// The checkpoint that a run is known by, its best one, else the last; any other path is its own.
+std::filesystem::path checkpoint_of(const std::filesystem::path& path);
+/// A checkpoint, a run, or any file to import.
+std::unique_ptr<TrmModel> open_trm(const std::filesystem::path& path);
+
+/// Plans for a model that only solves, reads the device's wishes and finishes the configuration;
+/// moves the network there.
+engine::Session open_solving(TrmModel& model, const engine::Request& request);
+
+/// As the plan says; `count` puzzles are to be solved.
+SolverOptions solver_options(const plan::Plan& plan, std::int64_t count);
+
+/// How the puzzles of a network stand on a grid; of kind Other where nobody can tell.
+data::PuzzleLayout layout_of(const TrmConfig& config);
+
+}  // namespace ubique::trm
