@@ -42,11 +42,10 @@ struct Gate {
   long long tokens;
   int group, warp, lane, thread;
 
-  // 64 tokens of x; beyond the last there are zeros.
-  __device__ void fetch(const Bf16* x, long long first) const {
-    constexpr int kVectors = WIDTH / 8;
-    for (int i = thread; i < 64 * kVectors; i += 128) {
-      const int row = i / kVectors, part = i % kVectors;
+  // 64 of K of 64 tokens; beyond the last token there are zeros.
+  __device__ void fetch(const Bf16* x, long long first, int piece) const {
+    for (int i = thread; i < 64 * 8; i += 128) {
+      const int row = i / 8, part = piece * 8 + i % 8;
       const unsigned to = slab + part * kLead + row / 8 * 128 + row % 8 * 16;
       const long long token = first + row;
       const int bytes = token < tokens ? 16 : 0;
@@ -54,6 +53,12 @@ struct Gate {
                    "l"(x + (bytes > 0 ? token : 0) * WIDTH + part * 8), "r"(bytes)
                    : "memory");
     }
+  }
+  // In place of a piece that everybody has multiplied.
+  __device__ void fetch_next(const Bf16* x, long long first, int piece) const {
+    if (first < 0) return;
+    group_sync(1 + group);
+    fetch(x, first, piece);
   }
 
   // A (64, 64) tile from registers to rows of `pitch` values. Four lanes have two neighbours each of
@@ -106,10 +111,12 @@ struct Gated {
   }
 };
 
-// One chunk's products into `now`; `before` has the last chunk's, if there was one.
-template <bool has_before>
+// One chunk's products into `now`; `before` has the last chunk's, if there was one. A turn's last
+// chunk makes room for the tokens of the next, from `next` on, if there is one.
+template <bool has_before, bool is_last>
 __device__ inline void do_chunk(float (&now)[64], const float (&before)[64], Ring& ring,
-                                const Gate& gate, long long first, int unit) {
+                                const Gate& gate, long long first, int unit, const Bf16* x,
+                                long long next) {
   Gated gated;
 #pragma unroll
   for (int piece = 0; piece < kPieces; ++piece, ++ring.step) {
@@ -125,13 +132,15 @@ __device__ inline void do_chunk(float (&now)[64], const float (&before)[64], Rin
     if (piece > 0) {
       products_wait<1>();  // the piece before this one has been read
       if (gate.lane == 0) barrier_arrive(ring.empty + (ring.step - 1) % STAGES * 8);
+      if (is_last) gate.fetch_next(x, next, piece - 1);
     }
     if (has_before)
       for (int j = piece * 8 / kPieces; j < (piece + 1) * 8 / kPieces; ++j) gated.take(before, j);
   }
+  if (has_before) gated.write(gate, first, unit);  // while the last products run
   products_wait<0>();
   if (gate.lane == 0) barrier_arrive(ring.empty + (ring.step - 1) % STAGES * 8);
-  if (has_before) gated.write(gate, first, unit);
+  if (is_last) gate.fetch_next(x, next, kPieces - 1);
 }
 
 extern "C" __global__ void __launch_bounds__(384, 1)
@@ -154,21 +163,25 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     gate.warp = gate.thread / 32;
     gate.lane = threadIdx.x % 32;
     gate.slab = shared_address(memory) + kSlabsAt + gate.group * kSlabBytes;
+    const auto tokens_of = [&](int turn) {
+      return static_cast<long long>(turn / SPLIT) * kTokens + gate.group * 64;
+    };
+    for (int piece = 0; piece < kPieces; ++piece) gate.fetch(x, tokens_of(blockIdx.x), piece);
     for (int turn = blockIdx.x; turn < turns; turn += gridDim.x) {
-      const long long first = static_cast<long long>(turn / SPLIT) * kTokens + gate.group * 64;
+      const long long first = tokens_of(turn);
+      const int after = turn + gridDim.x;
+      const long long next = after < turns ? tokens_of(after) : -1;
       const int unit = turn % SPLIT * kChunks * kUnits;
-      group_sync(1 + gate.group);
-      gate.fetch(x, first);
       copies_done();
       publish_shared();
       group_sync(1 + gate.group);
       float a[64], b[64];
-      do_chunk<false>(a, b, ring, gate, first, unit);
+      do_chunk<false, false>(a, b, ring, gate, first, unit, x, next);
       for (int chunk = 0; chunk < kChunks - 2; chunk += 2) {
-        do_chunk<true>(b, a, ring, gate, first, unit + chunk * kUnits);
-        do_chunk<true>(a, b, ring, gate, first, unit + (chunk + 1) * kUnits);
+        do_chunk<true, false>(b, a, ring, gate, first, unit + chunk * kUnits, x, next);
+        do_chunk<true, false>(a, b, ring, gate, first, unit + (chunk + 1) * kUnits, x, next);
       }
-      do_chunk<true>(b, a, ring, gate, first, unit + (kChunks - 2) * kUnits);
+      do_chunk<true, true>(b, a, ring, gate, first, unit + (kChunks - 2) * kUnits, x, next);
       Gated last;
 #pragma unroll
       for (int j = 0; j < 8; ++j) last.take(b, j);
