@@ -1,0 +1,45 @@
+// AdamATan2 and the averages of the weights for many tensors at once, one pass over memory. Where the
+// flag says that the gradients are bad only the averages go on.
+
+struct Tensors {
+  float* weight;
+  const float* gradient;
+  float* mean;
+  float* square;
+  float* average;  // null = none
+  long long count;
+  long long first_block;
+};
+
+struct Update {
+  Tensors tensors[TENSORS];
+  int used;
+  float beta1, beta2, decay, average_share;
+};
+
+extern "C" __global__ void adam_atan2(const __grid_constant__ Update update, const float* lr,
+                                      const float* step, const float* bad) {
+  int which = 0;
+  while (which + 1 < update.used && blockIdx.x >= update.tensors[which + 1].first_block) ++which;
+  const Tensors& t = update.tensors[which];
+  const long long start = (blockIdx.x - t.first_block) * PER_BLOCK;
+  const bool skip = *bad > 0.f;
+  const float taken = fmaxf(*step, 1.f), rate = *lr;
+  const float correction1 = -expm1f(taken * logf(update.beta1));
+  const float root2 = sqrtf(-expm1f(taken * logf(update.beta2)));
+  for (long long i = start + threadIdx.x; i < min(start + PER_BLOCK, t.count); i += blockDim.x) {
+    float weight = t.weight[i];
+    if (!skip) {
+      const float gradient = t.gradient[i];
+      float mean = t.mean[i], square = t.square[i];
+      mean += (1.f - update.beta1) * (gradient - mean);
+      square += (1.f - update.beta2) * (gradient * gradient - square);
+      weight *= 1.f - rate * update.decay;
+      weight -= rate / correction1 * atan2f(mean, sqrtf(square) / root2);
+      t.mean[i] = mean;
+      t.square[i] = square;
+      t.weight[i] = weight;
+    }
+    if (t.average != nullptr) t.average[i] += update.average_share * (weight - t.average[i]);
+  }
+}
