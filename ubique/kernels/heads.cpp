@@ -108,6 +108,24 @@ TORCH_LIBRARY_FRAGMENT(ubique, library) {
   library.def("rotate_heads_(Tensor x, Tensor cos, Tensor sin) -> ()");
   library.def("join_heads(Tensor q, Tensor k, Tensor v, Tensor cos, Tensor sin) -> Tensor");
   library.impl("does_heads", c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(no_heads));
+  library.def("does_attend(Tensor qkv, int heads) -> bool");
+  library.def("attend(Tensor qkv, int heads, Tensor? cos, Tensor? sin, bool causal) -> Tensor");
+  library.impl("does_attend", c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(no_heads));
+}
+
+at::Tensor attend(const at::Tensor& qkv, std::int64_t heads, const at::Tensor& cos,
+                  const at::Tensor& sin, bool causal) {
+  using Table = std::optional<at::Tensor>;
+  static const auto does =
+      find_heads_op<bool(const at::Tensor&, std::int64_t)>("ubique::does_attend");
+  if (wants_gradient(qkv) || !does.call(qkv, heads)) return {};
+  static const auto op =
+      find_heads_op<at::Tensor(const at::Tensor&, std::int64_t, const Table&, const Table&, bool)>(
+          "ubique::attend");
+  const auto given = [](const at::Tensor& table) {
+    return table.defined() ? Table(table) : std::nullopt;
+  };
+  return op.call(qkv, heads, given(cos), given(sin), causal);
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> split_heads(const at::Tensor& qkv,

@@ -17,4 +17,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> split_heads(const at::Tensor& qkv
                                                            const at::Tensor& cos,
                                                            const at::Tensor& sin);
 
+/// Attention over all of it for a device that has a kernel of its own for such short sequences,
+/// without gradients: (B, L, heads·size) of `qkv` as above. Undefined where there is none.
+at::Tensor attend(const at::Tensor& qkv, std::int64_t heads, const at::Tensor& cos,
+                  const at::Tensor& sin, bool causal);
+
 }  // namespace ubique::kernels

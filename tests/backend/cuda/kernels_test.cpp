@@ -111,14 +111,20 @@ void compare_convolution(at::ScalarType dtype, std::int64_t channels, std::int64
 TEST_CASE("cuda kernels: every source compiles for every architecture, without a card") {
   REQUIRE(backend::cuda::has_compiler());
   CHECK(backend::cuda::source_names() ==
-        std::vector<std::string>{"channel_gate.cu", "convolve.cu", "heads.cu", "norm_act.cu",
-                                 "pictures.cu", "rows.cu", "token_mix.cu", "weight_gradient.cu"});
+        std::vector<std::string>{"adam_atan2.cu", "attend.cu", "channel_gate.cu", "convolve.cu",
+                                 "heads.cu", "norm_act.cu", "pictures.cu", "rows.cu",
+                                 "token_mix.cu", "weight_gradient.cu"});
   for (const int capability : {75, 80, 86, 89, 90}) {
     for (int scalar = 0; scalar < 3; ++scalar) {
       const auto type = fmt::format("SCALAR={}", scalar);
       expect_compiled("norm_act.cu", {type, fmt::format("ACTIVATION={}", scalar + 1)}, capability);
       expect_compiled("rows.cu", {type, "VECTORS=64"}, capability);
       expect_compiled("heads.cu", {type, "HALF=4"}, capability);
+      if (scalar < 2 && capability >= 80) {
+        expect_compiled("attend.cu",
+                        {type, "LENGTH=97", "HEAD=64", "HEADS=8", "CAUSAL=1", "ROTATE=1"},
+                        capability);
+      }
       for (const int stride : {1, 2}) {
         expect_compiled("pictures.cu",
                         {type, fmt::format("STRIDE={}", stride), fmt::format("FROM={}", stride - 1),

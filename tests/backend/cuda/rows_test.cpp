@@ -103,3 +103,28 @@ TEST_CASE("cuda heads: rotation and its gradient agree with the CPU in double") 
     }
   }
 }
+
+TEST_CASE("cuda attend: short sequences agree with the CPU in double, looking back alone or not") {
+  if (!card()) return;
+  for (const auto dtype : {at::kBFloat16, at::kHalf}) {
+    for (const std::int64_t length : {97, 16, 5, 128}) {
+      for (const bool causal : {false, true}) {
+        CAPTURE(dtype);
+        CAPTURE(length);
+        CAPTURE(causal);
+        at::manual_seed(6);
+        const auto qkv = at::randn({3, length, 3 * 2 * 64}).to(dtype);
+        const auto angles = at::randn({length, 32});
+        const auto both = at::cat({angles, angles}, -1);
+        const auto cos = both.cos(), sin = both.sin();
+        const auto got = attend(qkv.to(*card()), 2, cos.to(*card()), sin.to(*card()), causal);
+        REQUIRE(got.defined());
+        const auto [q, k, v] = split_heads(doubled(qkv), 2, doubled(cos), doubled(sin));
+        const auto expected = at::scaled_dot_product_attention(q, k, v, {}, 0, causal)
+                                  .transpose(1, 2)
+                                  .reshape({3, length, 128});
+        CHECK(error_of(got, expected) < rounding_of(dtype));
+      }
+    }
+  }
+}

@@ -24,12 +24,16 @@ std::tuple<at::Tensor, at::Tensor> rope_tables(std::int64_t length, std::int64_t
 
 at::Tensor attention(const at::Tensor& x, const kernels::CastWeight& qkv,
                      const kernels::CastWeight& out, const AttentionForm& form) {
-  const auto batch = x.size(0), length = x.size(1), hidden = x.size(2);
-  const auto [queries, keys, values] =
-      kernels::split_heads(at::linear(x, qkv.use()), form.heads, form.cos, form.sin);
-  const auto mixed = at::scaled_dot_product_attention(queries, keys, values, {}, 0,
-                                                      form.causal);  // (B, heads, L, size)
-  return at::linear(mixed.transpose(1, 2).reshape({batch, length, hidden}), out.use());
+  const auto product = at::linear(x, qkv.use());  // (B, L, 3H)
+  auto mixed = kernels::attend(product, form.heads, form.cos, form.sin, form.causal);
+  if (!mixed.defined()) {
+    const auto [queries, keys, values] =
+        kernels::split_heads(product, form.heads, form.cos, form.sin);
+    mixed = at::scaled_dot_product_attention(queries, keys, values, {}, 0, form.causal)
+                .transpose(1, 2)
+                .reshape(x.sizes());  // (B, L, H)
+  }
+  return at::linear(mixed, out.use());
 }
 
 at::Tensor attention_onward(const at::Tensor& x, const kernels::CastWeight& qkv,
