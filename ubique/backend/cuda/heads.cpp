@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// ubique::rotate_heads_, ubique::join_heads and ubique::attend on NVIDIA cards (sources/heads.cu,
-// sources/attend.cu).
+// ubique::rotate_heads_ and ubique::join_heads on NVIDIA cards (sources/heads.cu).
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numbers>
 
 #include "kernel.h"
 
@@ -83,44 +80,12 @@ at::Tensor cuda_join_heads(const at::Tensor& q, const at::Tensor& k, const at::T
   return joined;
 }
 
-constexpr std::int64_t kAttendLength = 128, kAttendHead = 64;
-
-/// qkv (B, L, 3·heads·size).
-bool does_attend(const at::Tensor& qkv, std::int64_t heads) {
-  const auto dtype = qkv.scalar_type();
-  return (dtype == at::kHalf || dtype == at::kBFloat16) && qkv.numel() > 0 && qkv.is_contiguous() &&
-         qkv.size(1) <= kAttendLength && qkv.size(2) == 3 * heads * kAttendHead &&
-         cuda::card_limits(qkv.device()).capability >= 80 && cuda::can_run_kernels();
-}
-
-at::Tensor cuda_attend(const at::Tensor& qkv, std::int64_t heads,
-                       const std::optional<at::Tensor>& cos, const std::optional<at::Tensor>& sin,
-                       bool causal) {
-  const auto length = qkv.size(1), rows = (length + 15) / 16 * 16;
-  auto mixed = at::empty({qkv.size(0), length, heads * kAttendHead}, qkv.options());
-  const auto scale = std::numbers::log2e / std::sqrt(static_cast<double>(kAttendHead));
-  const auto shared = 3 * rows * (kAttendHead * 2 + 16);
-  cuda::kernel(qkv.device(), "attend.cu", "attend",
-               {fmt::format("SCALAR={}", qkv.scalar_type() == at::kHalf ? 0 : 1),
-                fmt::format("LENGTH={}", length), fmt::format("HEAD={}", kAttendHead),
-                fmt::format("HEADS={}", heads), fmt::format("CAUSAL={}", causal ? 1 : 0),
-                fmt::format("ROTATE={}", cos ? 1 : 0)})
-      .launch(qkv.device(),
-              {qkv.size(0) * heads, static_cast<int>(rows * 2), static_cast<int>(shared)},
-              qkv.const_data_ptr(), mixed.mutable_data_ptr(),
-              cos ? cos->const_data_ptr<float>() : nullptr,
-              sin ? sin->const_data_ptr<float>() : nullptr, static_cast<float>(scale));
-  return mixed;
-}
-
 }  // namespace
 
 TORCH_LIBRARY_IMPL(ubique, CUDA, library) {
   library.impl("does_heads", TORCH_FN(does_heads));
   library.impl("rotate_heads_", TORCH_FN(cuda_rotate_heads));
   library.impl("join_heads", TORCH_FN(cuda_join_heads));
-  library.impl("does_attend", TORCH_FN(does_attend));
-  library.impl("attend", TORCH_FN(cuda_attend));
 }
 
 }  // namespace ubique::backend

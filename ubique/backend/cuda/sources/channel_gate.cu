@@ -21,21 +21,6 @@ __device__ inline void stream_pieces(Ring ring, const char* weights, int turns) 
   }
 }
 
-// Value j of lane i of four becomes value i of lane j.
-__device__ inline void trade(unsigned (&values)[4], int lane) {
-#pragma unroll
-  for (int step = 1; step <= 2; step *= 2) {
-    const bool upper = lane & step;
-#pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i & step) continue;
-      const unsigned sent = upper ? values[i] : values[i | step];
-      const unsigned got = __shfl_xor_sync(~0u, sent, step);
-      (upper ? values[i] : values[i | step]) = got;
-    }
-  }
-}
-
 struct Gate {
   Bf16 *gated, *wide;
   unsigned slab;

@@ -95,6 +95,26 @@ __device__ inline float silu(float x) {
   return fmaf(half, fast_tanh(half), half);
 }
 
+// Value j of lane i of four becomes value i of lane j.
+__device__ inline void trade(unsigned (&values)[4], int lane) {
+#pragma unroll
+  for (int step = 1; step <= 2; step *= 2) {
+    const bool upper = lane & step;
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      if (i & step) continue;
+      const unsigned sent = upper ? values[i] : values[i | step];
+      const unsigned got = __shfl_xor_sync(~0u, sent, step);
+      (upper ? values[i] : values[i | step]) = got;
+    }
+  }
+}
+
+__device__ inline void load_blocks(unsigned (&values)[4], unsigned address) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
+               : "r"(address));
+}
 __device__ inline void load_transposed(unsigned (&values)[4], unsigned address) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
@@ -121,6 +141,7 @@ __device__ inline void store_transposed_2(unsigned address, unsigned a, unsigned
 #define SUMS_16(d, i) SUMS_4(d, i), SUMS_4(d, i + 4), SUMS_4(d, i + 8), SUMS_4(d, i + 12)
 #define SUMS_32(d) SUMS_16(d, 0), SUMS_16(d, 16)
 #define SUMS_44(d) SUMS_32(d), SUMS_4(d, 32), SUMS_4(d, 36), SUMS_4(d, 40)
+#define SUMS_48(d) SUMS_32(d), SUMS_16(d, 32)
 #define SUMS_52(d) SUMS_44(d), SUMS_4(d, 44), SUMS_4(d, 48)
 #define SUMS_64(d) SUMS_32(d), SUMS_16(d, 32), SUMS_16(d, 48)
 
@@ -128,6 +149,7 @@ __device__ inline void store_transposed_2(unsigned address, unsigned a, unsigned
   "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, " \
   "%20, %21, %22, %23, %24, %25, %26, %27, %28, %29, %30, %31"
 #define PLACES_44 PLACES_32 ", %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, %42, %43"
+#define PLACES_48 PLACES_44 ", %44, %45, %46, %47"
 #define PLACES_52 PLACES_44 ", %44, %45, %46, %47, %48, %49, %50, %51"
 #define PLACES_64 PLACES_52 ", %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 
@@ -154,8 +176,19 @@ __device__ inline void store_transposed_2(unsigned address, unsigned a, unsigned
   DEFINE_SHARED_PRODUCT(product_across, N, COUNT, A0, A1, A2, "1")
 DEFINE_PRODUCT(64, 32, "32", "33", "34", "35", "36", "37")
 DEFINE_PRODUCT(88, 44, "44", "45", "46", "47", "48", "49")
+DEFINE_PRODUCT(96, 48, "48", "49", "50", "51", "52", "53")
 DEFINE_PRODUCT(104, 52, "52", "53", "54", "55", "56", "57")
 DEFINE_PRODUCT(128, 64, "64", "65", "66", "67", "68", "69")
+
+// The same for a B in shared memory that has rows of N, 64 of them.
+__device__ inline void product_of_columns(float (&d)[32], const unsigned (&a)[4], Descriptor b,
+                                          bool fresh) {
+  asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %37, 0;\n"
+               "wgmma.mma_async.sync.aligned.m64n64k16.f32.bf16.bf16 {" PLACES_32
+               "}, {%32, %33, %34, %35}, %36, add, 1, 1, 1;\n}"
+               : SUMS_32(d)
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(fresh ? 0 : 1));
+}
 
 #ifdef STAGES
 // Pieces of memory on their way through shared memory: one thread fills, warps empty.
