@@ -7,15 +7,17 @@
 #include <c10/core/GradMode.h>
 
 #include "ubique/base/error.h"
+#include "ubique/engine/ema.h"
 #include "ubique/engine/optimizer.h"
 #include "ubique/engine/state_dict.h"
+#include "ubique/kernels/fused_update.h"
 
 namespace ubique::engine {
 namespace {
 
 class AdamAtan2 final : public Optimizer {
  public:
-  AdamAtan2(const OptimizerOptions& options, NamedTensors given)
+  AdamAtan2(const OptimizerOptions& options, NamedTensors given, bool fused)
       : Optimizer(std::move(given)),
         options_(options),
         means_("exp_avg", parameters()),
@@ -23,6 +25,15 @@ class AdamAtan2 final : public Optimizer {
     const auto f32 = at::TensorOptions(at::kFloat).device(parameters().front().second.device());
     step_ = at::zeros({}, f32);
     lr_ = at::zeros({}, f32);
+    fused_ = fused;
+    for (const auto& [name, weight] : parameters()) {
+      fused_ = fused_ && kernels::fused::does_adam_atan2(weight.detach());
+    }
+  }
+
+  bool take_averages(const AveragedWeights& averages) override {
+    if (fused_) averages_ = &averages;
+    return fused_;
   }
 
   void prepare(const Rates& rates) override {
@@ -36,6 +47,7 @@ class AdamAtan2 final : public Optimizer {
     const c10::NoGradGuard no_gradients;
     const auto places = with_gradient();
     if (places.empty()) return;
+    if (fused_) return step_fused(places, bad);
     auto means = means_.of(places), squares = squares_.of(places);
     std::vector<at::Tensor> weights, gradients;
     const auto skip = bad.gt(0);
@@ -78,16 +90,32 @@ class AdamAtan2 final : public Optimizer {
   }
 
  private:
+  void step_fused(const std::vector<std::size_t>& places, const at::Tensor& bad) {
+    std::vector<at::Tensor> weights, gradients, averages;
+    for (const auto place : places) {
+      weights.push_back(parameters()[place].second.detach());
+      gradients.push_back(parameters()[place].second.grad());
+      if (averages_ != nullptr) averages.push_back(averages_->averages()[place].second);
+    }
+    step_.add_(1 - bad);
+    const double share = averages_ != nullptr ? 1 - averages_->decay() : 0;
+    kernels::fused::adam_atan2_(weights, gradients, means_.of(places), squares_.of(places),
+                                averages, lr_, step_, bad,
+                                {options_.beta1, options_.beta2, options_.weight_decay, share});
+  }
+
   OptimizerOptions options_;
+  bool fused_ = false;
+  const AveragedWeights* averages_ = nullptr;
   Moments means_, squares_;
   at::Tensor step_, lr_;  // f32 device scalars
 };
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_adam_atan2(const OptimizerOptions& options,
-                                           NamedTensors parameters) {
-  return std::make_unique<AdamAtan2>(options, std::move(parameters));
+std::unique_ptr<Optimizer> make_adam_atan2(const OptimizerOptions& options, NamedTensors parameters,
+                                           bool fused) {
+  return std::make_unique<AdamAtan2>(options, std::move(parameters), fused);
 }
 
 }  // namespace ubique::engine

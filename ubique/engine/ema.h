@@ -28,6 +28,7 @@ class AveragedWeights {
   };
 
   const NamedTensors& averages() const { return averages_; }
+  double decay() const { return decay_; }
   /// Input error for averages of another network.
   void load(const NamedTensors& averages);
 

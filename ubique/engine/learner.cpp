@@ -60,6 +60,7 @@ Learner::Learner(Task& task, const plan::Plan& plan, c10::Device device, std::in
       schedule_(make_schedule(task.recipe(), total_steps)),
       scaler_(device, plan.grad_scaler.value),
       averages_(parameters_, task.recipe().ema_decay),
+      averages_taken_(averages_.enabled() && optimizer_->take_averages(averages_)),
       skipped_(device),
       statistics_(running_statistics(model_.network())) {
   model_.network().train();
@@ -114,7 +115,7 @@ void Learner::conclude(UpdateFacts& facts) {
   facts.ratios = sum_->ratios();
   if (sum_->empty()) return;
   optimizer_->step(facts.bad);
-  averages_.update();
+  if (!averages_taken_) averages_.update();
   scaler_.update(facts.bad);
   skipped_.observe(facts.bad);
   statistics_.heal();

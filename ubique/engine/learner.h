@@ -85,6 +85,7 @@ class Learner {
   std::unique_ptr<Schedule> schedule_;
   GradScaler scaler_;
   AveragedWeights averages_;
+  bool averages_taken_;  // by the optimizer
   SkipCounter skipped_;
   StatisticsGuard statistics_;
   GeneratorStates before_;  // of the update under way

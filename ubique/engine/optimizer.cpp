@@ -33,7 +33,7 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Named
   if (options.name == "adamw" || options.name == "adam_tf1") {
     return make_adamw(options, std::move(parameters), fused);
   }
-  if (options.name == "adam_atan2") return make_adam_atan2(options, std::move(parameters));
+  if (options.name == "adam_atan2") return make_adam_atan2(options, std::move(parameters), fused);
   if (options.name == "sgd") return make_sgd(options, std::move(parameters));
   const std::vector<std::string> names = {"adamw", "adam_tf1", "adam_atan2", "sgd"};
   fail(ErrorKind::Usage, "[engine.optimizer] unknown optimizer; got '{}', expected one of {}.{}",

@@ -17,6 +17,8 @@
 
 namespace ubique::engine {
 
+class AveragedWeights;
+
 /// What a schedule says for one update.
 struct Rates {
   double lr = 0;
@@ -36,6 +38,8 @@ class Optimizer {
   /// May a recorded step() be played again after another prepare()? Not where a number of the host
   /// goes into it: momentum that a schedule changes, and sgd's rate.
   virtual bool capturable() const { return true; }
+  /// From now on step() also updates these averages; false if it leaves that to others.
+  virtual bool take_averages(const AveragedWeights& /*averages*/) { return false; }
   /// State under names that depend on no device: "exp_avg.NAME", "step".
   virtual NamedTensors state() const = 0;
   /// Input error for a state of other parameters.
@@ -61,8 +65,8 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Named
 std::unique_ptr<Optimizer> make_adamw(const OptimizerOptions& options, NamedTensors parameters,
                                       bool fused);
 std::unique_ptr<Optimizer> make_sgd(const OptimizerOptions& options, NamedTensors parameters);
-std::unique_ptr<Optimizer> make_adam_atan2(const OptimizerOptions& options,
-                                           NamedTensors parameters);
+std::unique_ptr<Optimizer> make_adam_atan2(const OptimizerOptions& options, NamedTensors parameters,
+                                           bool fused);
 
 /// One tensor per parameter, of its shape and layout, under "KIND.NAME" in a state.
 class Moments {

@@ -27,6 +27,10 @@ class TrmOptimizer final : public engine::Optimizer {
     if (lr_.defined()) lr_.fill_(full_rate_ > 0 ? rates.lr / full_rate_ * table_.lr : 0);
   }
 
+  bool take_averages(const engine::AveragedWeights& averages) override {
+    return network_ != nullptr && network_->take_averages(averages);
+  }
+
   bool capturable() const override { return network_ == nullptr || network_->capturable(); }
 
   void step(const at::Tensor& bad) override {
