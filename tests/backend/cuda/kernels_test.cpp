@@ -142,20 +142,22 @@ TEST_CASE("cuda kernels: every source compiles for every architecture, without a
 }
 
 TEST_CASE("cuda kernels: Hopper's own compile without a card") {
-  for (const int pass : {0, 1}) {
-    for (const int length : {97, 81}) {
+  for (const int length : {97, 81}) {
+    for (const int pass : {0, 1, 2}) {
       expect_compiled("token_mix.cu",
                       {"HOPPER=1", "SCALAR=1", fmt::format("PASS={}", pass), "STAGES=2",
                        fmt::format("LENGTH={}", length), "WIDTH=512", "INNER=512"},
                       90);
     }
+  }
+  for (const int way : {0, 1}) {
     expect_compiled("flash.cu",
                     {"HOPPER=1", "SCALAR=1", "STAGES=4", "LENGTH=916", "HEADS=8",
-                     fmt::format("CAUSAL={}", pass)},
+                     fmt::format("CAUSAL={}", way)},
                     90);
     expect_compiled("channel_gate.cu",
                     {"HOPPER=1", "SCALAR=1", "STAGES=4", "SPLIT=2", "WIDTH=512", "INNER=1536",
-                     fmt::format("KEEP={}", pass)},
+                     fmt::format("KEEP={}", way)},
                     90);
   }
 }

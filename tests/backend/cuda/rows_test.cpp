@@ -66,6 +66,7 @@ TEST_CASE("cuda rows: sub-layers and their gradients agree with the CPU in doubl
   for (const auto dtype : {at::kFloat, at::kBFloat16, at::kHalf}) {
     for (const bool tokens : {false, true}) {
       compare_mix({tokens, 3, 97, 512, 512}, dtype);
+      compare_mix({tokens, 9, 97, 512, 512}, dtype);
       compare_mix({tokens, 70, 81, 256, tokens ? 128 : 256}, dtype);
       compare_mix({tokens, 2, 20, 64, 256}, dtype);
       compare_mix({tokens, 1, 7, 24, 40}, dtype);

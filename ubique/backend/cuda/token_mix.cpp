@@ -42,6 +42,11 @@ struct MixExtents {
     const auto slab = places() * (64 * 2 + 16);
     return static_cast<int>(kForwardStages * 2 * forward_values() + 4 * slab + 128);
   }
+  std::int64_t chunks() const { return inner / kMixUnits; }
+  int few_shared() const {
+    const auto slab = places() * (64 * 2 + 16), sums = 64 * (columns() + 4) * 4;
+    return static_cast<int>(2 * forward_values() + slab + sums + 16);
+  }
   int backward_shared() const {
     const auto slab = places() * 128, staging = columns() * (64 * 2 + 16);
     return static_cast<int>(kBackwardStages * 2 * backward_values() + 4 * slab + 2 * staging + 128);
@@ -99,11 +104,27 @@ LaunchShape mix_shape(const at::Tensor& x, int tiles, int shared_bytes) {
 
 int tiles_of(const at::Tensor& x) { return static_cast<int>(x.size(0) * (x.size(2) / 128)); }
 
+/// So few that a cluster for every 64 channels leaves no processor with more than a few blocks.
+bool is_few(const at::Tensor& x, const MixExtents& extents) {
+  constexpr std::int64_t kLargestCluster = 8, kBlocksEach = 3;
+  const auto blocks = x.numel() / x.size(1) / 64 * extents.chunks();
+  return extents.chunks() <= kLargestCluster &&
+         blocks <= kBlocksEach * cuda::card_limits(x.device()).processors;
+}
+
 std::tuple<at::Tensor, at::Tensor> cuda_token_mix(const at::Tensor& x, const at::Tensor& packed,
                                                   double epsilon) {
   const auto extents = extents_of(x, packed);
   auto y = at::empty_like(x);
   auto inverse = at::empty({x.size(0), x.size(2)}, x.options().dtype(at::kFloat));
+  if (is_few(x, extents)) {
+    const auto clusters = x.numel() / x.size(1) / 64;
+    cuda::kernel(x.device(), "token_mix.cu", "token_mix_few", extents.defines(2, 1))
+        .launch(x.device(), {clusters * extents.chunks(), 128, extents.few_shared()},
+                x.const_data_ptr(), packed.const_data_ptr(), y.mutable_data_ptr(),
+                inverse.mutable_data_ptr<float>(), static_cast<float>(epsilon));
+    return {y, inverse};
+  }
   const int tiles = tiles_of(x);
   cuda::kernel(x.device(), "token_mix.cu", "token_mix", extents.defines(0, kForwardStages))
       .launch(x.device(), mix_shape(x, tiles, extents.forward_shared()), x.const_data_ptr(),
