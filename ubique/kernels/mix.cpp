@@ -13,7 +13,7 @@
 namespace ubique::kernels {
 namespace {
 
-/// Below so many tokens a vendor's product and a pass for the gate are quicker.
+/// With fewer tokens most processors would have nothing to do: 128 of them are one's turn.
 constexpr std::int64_t kTokensForGate = 4096;
 
 /// One kind of mixing: its matrix products, around a gate and a norm that all kinds share.

@@ -23,10 +23,7 @@ at::Tensor sums_of(const Trm& network, const TrmWeights& weights, const engine::
   const auto device = weights.high_start.device();
   const auto on_device = [&](const char* name) { return batch.tensors.at(name).to(device); };
   const auto labels = on_device("labels");
-  at::Tensor rows;
-  if (network.puzzle_table().defined()) {
-    rows = network.puzzle_table().index_select(0, on_device("puzzle_identifiers"));
-  }
+  const auto rows = network.puzzle_rows(on_device("puzzle_identifiers"));
   const auto x = network.embed(weights, on_device("inputs"), rows);  // (B, L, H)
   auto latents = network.start(weights, batch.samples);
   Judgement judgement;

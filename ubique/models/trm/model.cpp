@@ -59,9 +59,9 @@ void TrmModel::adopt(const plan::Plan& plan) {
 }
 
 LookedUp TrmModel::look_up(const at::Tensor& ids) {
-  const auto table = network_->puzzle_table();
-  if (!table.defined()) return {};
-  return {ids, table.index_select(0, ids).detach().requires_grad_()};
+  const auto rows = network_->puzzle_rows(ids);
+  if (!rows.defined()) return {};
+  return {ids, rows.detach().requires_grad_()};
 }
 
 engine::Step TrmModel::step(const engine::Batch& batch) {

@@ -82,6 +82,10 @@ void Trm::keep(kernels::Kept tokens, kernels::Kept channels) {
   kept_channels_ = channels;
 }
 
+at::Tensor Trm::puzzle_rows(const at::Tensor& ids) const {
+  return puzzle_table_.defined() ? puzzle_table_.index_select(0, ids) : at::Tensor();
+}
+
 TrmWeights Trm::cast(at::ScalarType dtype) const {
   TrmWeights weights;
   weights.dtype = dtype;

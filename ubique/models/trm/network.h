@@ -50,7 +50,8 @@ class Trm final : public torch::nn::Module {
   /// The table of puzzles (ids, ndim); undefined if there is none. Not a parameter: whoever trains
   /// it hands rows of it to embed() and updates it by their gradients.
   at::Tensor puzzle_table() const { return puzzle_table_; }
-  std::string puzzle_table_name() const { return "model.inner.puzzle_emb.weights"; }
+  /// Its rows for these puzzles (B, ndim); undefined without a table.
+  at::Tensor puzzle_rows(const at::Tensor& ids) const;
 
   /// How much of the widest values a training step keeps.
   void keep(kernels::Kept tokens, kernels::Kept channels);

@@ -134,11 +134,7 @@ Solver::Solver(const Trm& network, at::ScalarType dtype, const SolverOptions& op
 Solver::~Solver() = default;
 
 at::Tensor Solver::embed(const Arrivals& puzzles) const {
-  at::Tensor rows;
-  if (const auto table = network_.puzzle_table(); table.defined()) {
-    rows = table.index_select(0, puzzles.ids);
-  }
-  return network_.embed(weights_, puzzles.inputs, rows);  // (B, L, H)
+  return network_.embed(weights_, puzzles.inputs, network_.puzzle_rows(puzzles.ids));  // (B, L, H)
 }
 
 Solver::Desk Solver::make_desk(std::int64_t slots) const {

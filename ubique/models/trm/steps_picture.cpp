@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ubique/models/trm/steps_picture.h"
 
-#include <ATen/ATen.h>
-
 #include <algorithm>
 #include <array>
 #include <string_view>
 
-#include "ubique/engine/autocast.h"
-#include "ubique/models/trm/dataset.h"
+#include "ubique/data/puzzles/puzzle_augment.h"
 #include "ubique/models/trm/loss.h"
+#include "ubique/models/trm/solver.h"
 
 namespace ubique::trm {
 namespace {
@@ -56,30 +54,23 @@ struct Cells {
   std::vector<std::vector<std::int32_t>> answers;  ///< one for every step
 };
 
-std::vector<std::int32_t> numbers_of(const at::Tensor& row) {
-  const auto host = row.to(at::kInt).cpu().contiguous();
-  const auto* values = host.const_data_ptr<std::int32_t>();
-  return {values, values + host.numel()};
-}
-
-Cells think(const Trm& network, const TrmWeights& weights, const data::PuzzleSet& set,
+Cells think(const Trm& network, at::ScalarType dtype, const data::PuzzleSet& set,
             std::int64_t example) {
-  const c10::NoGradGuard no_gradients;
-  const auto device = weights.high_start.device();
-  const engine::Autocast plain(device.type(), {});
-  const auto batch = puzzle_batch(set, {example});
-  at::Tensor rows;
-  if (network.puzzle_table().defined()) {
-    rows =
-        network.puzzle_table().index_select(0, batch.tensors.at("puzzle_identifiers").to(device));
-  }
-  const auto x = network.embed(weights, batch.tensors.at("inputs").to(device), rows);
-  auto latents = network.start(weights, 1);
-  Cells cells{numbers_of(batch.tensors.at("inputs")), numbers_of(batch.tensors.at("labels")), {}};
-  for (std::int64_t step = 0; step < network.config().halt_max_steps; ++step) {
-    const auto answer = network.step(weights, x, latents);
-    cells.answers.push_back(numbers_of(answer.logits.argmax(-1)));
-  }
+  const auto length = static_cast<std::size_t>(set.metadata.seq_len);
+  Cells cells{std::vector<std::int32_t>(length), std::vector<std::int32_t>(length), {}};
+  const auto id = data::load_example(set, example, cells.inputs, cells.labels);
+  Solver solver(network, dtype, {.slots = 1, .early = false});
+  solver.solve(
+      1,
+      [&](std::int64_t, std::span<std::int32_t> tokens) {
+        std::ranges::copy(cells.inputs, tokens.begin());
+        return id;
+      },
+      [](std::int64_t, const Solved&) { return true; },
+      [&](std::int64_t, const Solved& solved) {
+        cells.answers.push_back(solved.tokens);
+        return true;
+      });
   return cells;
 }
 
@@ -107,11 +98,12 @@ void draw_grid(Canvas& canvas, int left, int top, const data::PuzzleLayout& layo
 
 }  // namespace
 
-io::Picture draw_steps(const Trm& network, const TrmWeights& weights, const data::PuzzleSet& set,
+io::Picture draw_steps(const Trm& network, at::ScalarType dtype, const data::PuzzleSet& set,
                        std::int64_t example) {
   const auto& layout = set.metadata.layout;
-  if (layout.rows * layout.cols != set.metadata.seq_len || layout.rows == 0) return {};
-  const auto cells = think(network, weights, set, example);
+  const bool is_grid = layout.rows > 0 && layout.rows * layout.cols == set.metadata.seq_len;
+  if (!is_grid || network.config().causal) return {};
+  const auto cells = think(network, dtype, set, example);
   const int size = cell_size(layout), steps = static_cast<int>(cells.answers.size());
   const int in_row = std::min(steps, kInRow), rows = (steps + kInRow - 1) / kInRow;
   const int width = layout.cols * size + kGap, height = layout.rows * size + kGap;

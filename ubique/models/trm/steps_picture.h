@@ -9,8 +9,9 @@
 
 namespace ubique::trm {
 
-/// One example of the set, on the weights' device. An empty picture where tokens are no grid.
-io::Picture draw_steps(const Trm& network, const TrmWeights& weights, const data::PuzzleSet& set,
+/// One example of the set, on the weights' device. An empty picture where tokens are no
+/// grid, or the network speaks.
+io::Picture draw_steps(const Trm& network, at::ScalarType dtype, const data::PuzzleSet& set,
                        std::int64_t example);
 
 }  // namespace ubique::trm

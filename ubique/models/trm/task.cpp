@@ -115,7 +115,7 @@ std::unique_ptr<engine::Optimizer> TrmTask::make_optimizer(
 std::vector<engine::ReportPicture> TrmTask::pictures() {
   if (!parts_.test) return {};
   auto& network = parts_.model->trm();
-  const auto picture = draw_steps(network, network.cast(forward_dtype(network)), *parts_.test, 0);
+  const auto picture = draw_steps(network, forward_dtype(network), *parts_.test, 0);
   if (picture.pixels.empty()) return {};
   return {
       {"the first puzzle held out, one grid for every step: grey is given, green right, red "
