@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times TRM through the same code that train uses (the family's plan, the engine's learner with the
-// optimizer, averaged weights and recording) and sixteen supervision steps of a batch of puzzles,
-// recorded. Puzzles are noise and stay on the device. One JSON line per case.
+// optimizer, averaged weights and recording) and that run uses (the solver, sixteen supervision
+// steps of a batch). Puzzles are noise; those to learn from stay on the device. One JSON line per
+// case.
 //   bench_trm DEVICE train|run sudoku_mlp|sudoku_att|maze_att BATCH [ROUNDS] [PIECES]
 // PIECES calls are waited for together. With PROFILE=1 one more pass prints what each op takes.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <span>
 
 #include "bench/updates.h"
-#include "ubique/device/recording.h"
+#include "ubique/models/trm/solver.h"
 #include "ubique/models/trm/task.h"
 
 namespace {
@@ -95,30 +98,25 @@ Measured time_training(const Case& wanted, const engine::Session& session,
                              wanted.pieces);
 }
 
+/// All steps of all puzzles, from tokens on the host to answers on the host.
 Measured time_solving(const Case& wanted, const engine::Session& session,
                       const trm::TrmConfig& config) {
-  const c10::NoGradGuard no_gradients;
-  const auto device = session.device.torch_device;
   trm::Trm network(config);
   trm::initialize(network, Random(1));
+  const auto device = session.device.torch_device;
   network.to(device);
-  const auto inputs = noise_batch(config, wanted.batch).tensors.at("inputs").to(device);
-  const auto weights = network.cast(at::kBFloat16);
-  const auto rows = at::zeros({wanted.batch, config.puzzle_emb_ndim},
-                              at::TensorOptions(at::kFloat).device(device));
   device::reset_peak(device);
-  at::Tensor solved;
-  const auto work = [&] {
-    const c10::NoGradGuard none;
-    const auto x = network.embed(weights, inputs, rows);
-    auto latents = network.start(weights, wanted.batch);
-    for (std::int64_t i = 0; i < config.halt_max_steps; ++i) {
-      solved = network.step(weights, x, latents).logits.argmax(-1);
-    }
+  trm::Solver solver(
+      network, at::kBFloat16,
+      {.slots = wanted.batch, .early = false, .record = session.plan.graph_capture.value});
+  const auto noise = noise_batch(config, wanted.batch).tensors.at("inputs");
+  const auto puzzle = [&](std::int64_t index, std::span<std::int32_t> tokens) {
+    const auto row = noise[index];
+    std::copy_n(row.const_data_ptr<std::int32_t>(), tokens.size(), tokens.begin());
+    return 0;
   };
-  std::unique_ptr<device::Recording> recording;
-  if (session.plan.graph_capture.value) recording = device::record(device, work);
-  return bench::measure([&] { recording ? recording->replay() : work(); }, device, wanted.rounds,
+  const auto take = [](std::int64_t, const trm::Solved&) { return true; };
+  return bench::measure([&] { solver.solve(wanted.batch, puzzle, take); }, device, wanted.rounds,
                         wanted.pieces);
 }
 

@@ -10,7 +10,7 @@ using namespace ubique::engine;
 using namespace ubique::test;
 
 TEST_CASE("ratios: means are over all updates since the last look, nothing is no number") {
-  const auto device = toy_device();
+  const auto device = kDevice;
   const auto scalar = [&](float value) { return at::full({}, value).to(device); };
   RatioSums sums;
   CHECK(sums.scalars().empty());

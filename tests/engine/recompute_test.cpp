@@ -23,7 +23,7 @@ struct Outcome {
 
 /// One training pass of the toy network with dropout and batch norm.
 Outcome pass(bool recomputed, const AutocastState& state, bool input_needs_gradient = true) {
-  const auto device = toy_device();
+  const auto device = kDevice;
   ToyModel model;
   model.initialize(Random(4));
   model.network().to(device);
@@ -83,7 +83,7 @@ TEST_CASE("recompute: under autocast the second pass computes in the same dtype"
 }
 
 TEST_CASE("recompute: a weight used inside and outside under autocast gets both gradients") {
-  const auto device = toy_device();
+  const auto device = kDevice;
   auto weight = at::linspace(-1, 1, 16).reshape({4, 4}).to(device).requires_grad_();
   const auto x = at::ones({2, 4}).to(device);
   const AutocastState half{true, at::kBFloat16, true};
@@ -106,7 +106,7 @@ TEST_CASE("recompute: a weight used inside and outside under autocast gets both 
 }
 
 TEST_CASE("recompute: it is off without gradient, and nests") {
-  const auto device = toy_device();
+  const auto device = kDevice;
   const auto x = at::ones({3}).to(device).requires_grad_();
   int calls = 0, second = 0;
   const auto inner = [&](const std::vector<at::Tensor>& in) {

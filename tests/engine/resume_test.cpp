@@ -92,7 +92,7 @@ TEST_CASE("trainer: averages, loss scale, plateau and sgd are resumed as exactly
   recipe.schedule.name = "plateau";
   recipe.schedule.patience = 0;
   auto plan = toy_plan(4);
-  plan.dtype.value = toy_device_name() == "cpu" ? DType::BF16 : DType::F16;
+  plan.dtype.value = device_name() == "cpu" ? DType::BF16 : DType::F16;
   plan.autocast.value = plan.grad_scaler.value = true;
   const auto whole = unbroken(recipe, plan, scratch / "whole");
   check_same(whole, broken(recipe, plan, scratch / "broken", {2, 7}));

@@ -13,17 +13,16 @@ using namespace ubique::engine;
 using namespace ubique::test;
 
 TEST_CASE("session: a device is opened with verdicts about what the model leans on") {
-  toy_device();
   const ScratchFolder cache;
   const ScopedVariable variable("UBIQUE_CACHE_DIR", cache.path().c_str());
   ToyModel model;
   auto needs = model.needs();
   needs.ops = {"matmul"};
   plan::Wishes wishes;
-  wishes.device = toy_device_name();
+  wishes.device = device_name();
   const auto session = open_session(needs, wishes, false);
   CHECK(session.plan.needs == "toy-8");
-  CHECK((session.device.torch_device.type() == toy_device().type()));
+  CHECK((session.device.torch_device.type() == kDevice.type()));
   const auto kept = probe::load_cached_report(session.device.facts);
   REQUIRE(kept.has_value());
   CHECK(kept->of_op("matmul").size() > 0);
@@ -35,7 +34,6 @@ TEST_CASE("session: a device is opened with verdicts about what the model leans 
 
 TEST_CASE("session: a plan's numerics hold for the process") {
   auto plan = toy_plan();
-  toy_device();
   plan.compute_threads.value = 1;
   plan.autotune.value = true;
   apply(plan);

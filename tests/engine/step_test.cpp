@@ -25,7 +25,7 @@ struct Summed {
 /// Gradients of the four samples 0..3 (weights 1, 2, 3, 1), cut as told.
 Summed summed(const std::vector<std::vector<std::int64_t>>& cuts, bool scaling = false,
               bool by_samples = false) {
-  const auto device = toy_device();
+  const auto device = kDevice;
   ToyModel model({.batch_norm = false, .dropout = 0});
   model.initialize(Random(2));
   model.network().to(device);
@@ -72,7 +72,7 @@ TEST_CASE("step: one batch of four equals two of two and four of one, by weights
 }
 
 TEST_CASE("step: a single batch keeps every bit of its gradients, scaled or not") {
-  const auto device = toy_device();
+  const auto device = kDevice;
   ToyModel model({.batch_norm = false, .dropout = 0});
   model.initialize(Random(2));
   model.network().to(device);
@@ -85,7 +85,7 @@ TEST_CASE("step: a single batch keeps every bit of its gradients, scaled or not"
 }
 
 TEST_CASE("step: a batch without weight is left out, a wrong weight is a fault") {
-  const auto device = toy_device();
+  const auto device = kDevice;
   ToyModel model;
   model.network().to(device);
   const GradScaler scaler(device, false);
@@ -100,7 +100,7 @@ TEST_CASE("step: a batch without weight is left out, a wrong weight is a fault")
 }
 
 TEST_CASE("guard: the norm is told before clipping, and clipping keeps the direction") {
-  const auto device = toy_device();
+  const auto device = kDevice;
   const auto f32 = at::TensorOptions(at::kFloat).device(device);
   NamedTensors parameters = {{"a", at::zeros({2}, f32).requires_grad_()},
                              {"b", at::zeros({1}, f32).requires_grad_()},
@@ -127,14 +127,14 @@ TEST_CASE("guard: the norm is told before clipping, and clipping keeps the direc
 }
 
 TEST_CASE("guard: skips are counted, in all and in a row") {
-  SkipCounter counter(toy_device());
-  for (const float bad : {1.F, 0.F, 1.F, 1.F}) counter.observe(at::full({}, bad).to(toy_device()));
+  SkipCounter counter(kDevice);
+  for (const float bad : {1.F, 0.F, 1.F, 1.F}) counter.observe(at::full({}, bad).to(kDevice));
   CHECK(counter.total().item<float>() == 3);
   CHECK(counter.in_a_row().item<float>() == 2);
 }
 
 TEST_CASE("guard: statistics that are not finite go back, the others stay") {
-  const auto device = toy_device();
+  const auto device = kDevice;
   auto mean = at::tensor({1.F, 2.F}).to(device), count = at::tensor({3}).to(device);
   StatisticsGuard guard({{"bn.running_mean", mean}, {"bn.num_batches_tracked", count}});
   guard.remember();

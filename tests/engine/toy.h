@@ -8,12 +8,11 @@
 #include <doctest/doctest.h>
 #include <torch/nn/module.h>
 
-#include <cstdlib>
 #include <limits>
 #include <string>
 
 #include "../base/scratch.h"
-#include "ubique/device/select.h"
+#include "../device.h"
 #include "ubique/engine/family.h"
 #include "ubique/engine/optimizer.h"
 #include "ubique/engine/recompute.h"
@@ -22,16 +21,6 @@ namespace ubique::test {
 
 using engine::Batch;
 using engine::Scores;
-
-inline std::string toy_device_name() {
-  const char* name = std::getenv("UBIQUE_TEST_DEVICE");
-  return name != nullptr && *name != '\0' ? name : "cpu";
-}
-
-/// Selected at the first call, which must come before any other use of torch.
-inline c10::Device toy_device() {
-  return device::select(device::parse_request(toy_device_name())).torch_device;
-}
 
 struct ToyOptions {
   bool batch_norm = true;
@@ -164,7 +153,7 @@ class ToyDataset final : public engine::Dataset {
 class ToyTask final : public engine::Task {
  public:
   explicit ToyTask(engine::Recipe recipe, ToyOptions options = {}, std::int64_t samples = 10)
-      : device(toy_device()), toy(options), data(samples), given(std::move(recipe)) {}
+      : device(kDevice), toy(options), data(samples), given(std::move(recipe)) {}
 
   engine::Model& model() override { return toy; }
   const engine::Dataset& training_set() override { return data; }
@@ -212,7 +201,7 @@ inline plan::Plan toy_plan(std::int64_t micro = 4, std::int64_t accumulation = 1
   plan.machine = "a test";
   plan.needs = "toy-8";
   plan.mode = plan::Mode::Train;
-  plan.device.value = toy_device_name();
+  plan.device.value = device_name();
   plan.dtype.value = DType::F32;
   plan.micro_batch = {micro, "as planned", {}};
   plan.accumulation.value = accumulation;

@@ -198,7 +198,7 @@ TEST_CASE("trainer: half precision with loss scaling learns too, parameters stay
   const ScratchFolder scratch;
   ToyTask task(toy_recipe(40), {.dropout = 0});
   auto plan = toy_plan();
-  plan.dtype.value = toy_device_name() == "cpu" ? DType::BF16 : DType::F16;
+  plan.dtype.value = device_name() == "cpu" ? DType::BF16 : DType::F16;
   plan.autocast.value = true;
   plan.grad_scaler.value = true;
   const auto result = train(task, plan, toy_options(scratch / "run"));

@@ -2,11 +2,11 @@
 // Trainings in small: a few scenes of 16 x 16 pixels, a network of a few channels.
 #pragma once
 
-#include <cstdlib>
 #include <fstream>
 #include <map>
 
 #include "tests/base/scratch.h"
+#include "tests/device.h"
 #include "ubique/base/file.h"
 #include "ubique/data/images/scenes.h"
 #include "ubique/models/msinet/commands.h"
@@ -15,11 +15,6 @@
 namespace ubique::test {
 
 using SmallFlags = std::map<std::string, std::string>;
-
-inline std::string small_device() {
-  const char* name = std::getenv("UBIQUE_TEST_DEVICE");
-  return name != nullptr && *name != '\0' ? name : "cpu";
-}
 
 inline std::filesystem::path put_scenes(const std::filesystem::path& folder,
                                         std::uint64_t seed = 1) {
@@ -37,7 +32,7 @@ inline engine::Request small_request(const std::filesystem::path& data, SmallFla
                 {"seed", "3"}});
   engine::Request request;
   if (flags.contains("model")) request.model = flags.extract("model").mapped();
-  request.device = small_device();
+  request.device = device_name();
   for (const auto& [key, value] : flags) request.config.set_flag(key, value);
   return request;
 }
@@ -47,7 +42,7 @@ inline plan::Plan small_plan() {
   plan.machine = "a test";
   plan.needs = "msinet";
   plan.mode = plan::Mode::Train;
-  plan.device.value = small_device();
+  plan.device.value = device_name();
   plan.dtype.value = DType::F32;
   plan.micro_batch = {2, "as planned", {}};
   plan.effective_batch.value = 2;

@@ -18,7 +18,7 @@ std::string refused(const engine::Request& request) {
   return error_of([&] { make_task(request); });
 }
 
-std::string seed_device() { return weight_device_name(small_device()); }
+std::string seed_device() { return weight_device_name(device_name()); }
 
 }  // namespace
 

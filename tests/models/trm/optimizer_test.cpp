@@ -21,15 +21,14 @@ struct Unit {
 std::optional<Unit> read_unit() {
   const auto folder = shared_folder("golden/trm");
   if (folder.empty()) return std::nullopt;
-  trm_device();
   return Unit{by_name(read_tensors(folder / "optim_unit.safetensors")),
               parse_json(read_file(folder / "optim_unit.json"), "optim_unit.json")};
 }
 
-at::Tensor on_device(const at::Tensor& tensor) { return tensor.to(trm_device(), false, true); }
+at::Tensor on_device(const at::Tensor& tensor) { return tensor.to(kDevice, false, true); }
 
 at::Tensor scalar(double value) {
-  return at::full({}, value, at::TensorOptions(at::kFloat).device(trm_device()));
+  return at::full({}, value, at::TensorOptions(at::kFloat).device(kDevice));
 }
 
 }  // namespace
@@ -68,7 +67,6 @@ TEST_CASE("trm optimizer: adam_atan2 has the original's weights and moments") {
 }
 
 TEST_CASE("trm optimizer: the first step of adam_atan2 has one size, whatever the gradient's") {
-  trm_device();
   auto weight = on_device(at::zeros({4})).requires_grad_();
   const auto optimizer = engine::make_optimizer({.name = "adam_atan2", .beta1 = 0.9, .beta2 = 0.95},
                                                 {{"w", weight}}, true);

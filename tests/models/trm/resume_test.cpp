@@ -82,7 +82,7 @@ TEST_CASE("trm run: without exploration and augmentation pieces give the losses 
   const auto parts = run_with_stops(scratch / "data", scratch / "b", trm_plan(1, 4), {}, plain);
   REQUIRE(whole.losses.size() == parts.losses.size());
   // A sum that is nearly 0 has the sign of its rounding, and the table moves by signs.
-  const double near = trm_device_name() == "cuda" ? 2e-2 : 1e-3;
+  const double near = device_name() == "cuda" ? 2e-2 : 1e-3;
   for (std::size_t i = 0; i < whole.losses.size(); ++i) {
     CHECK(parts.losses[i] == doctest::Approx(whole.losses[i]).epsilon(near));
   }

@@ -10,7 +10,7 @@
 
 using namespace ubique;
 using namespace ubique::trm;
-using test::trm_device;
+using test::kDevice;
 
 namespace {
 
@@ -32,7 +32,7 @@ TrmConfig solver_config() {
 
 /// A network that nobody trained, with wishes to halt that differ from puzzle to puzzle.
 std::shared_ptr<Trm> wishful_network(const TrmConfig& config = solver_config()) {
-  const auto device = trm_device();
+  const auto device = kDevice;
   auto network = std::make_shared<Trm>(config);
   initialize(*network, Random(3));
   const at::NoGradGuard no_gradients;
@@ -75,7 +75,7 @@ Solved alone(const Trm& network, const data::PuzzleSet& set, std::int64_t exampl
   const at::NoGradGuard no_gradients;
   const auto weights = network.cast(at::kFloat);
   const auto tokens = set.inputs.row(example);
-  const auto inputs = at::tensor(tokens, at::kInt).view({1, -1}).to(trm_device());
+  const auto inputs = at::tensor(tokens, at::kInt).view({1, -1}).to(kDevice);
   const auto x = network.embed(weights, inputs, network.puzzle_table().slice(0, 0, 1));
   auto latents = network.start(weights, 1);
   Solved solved;

@@ -5,31 +5,20 @@
 #include <ATen/ATen.h>
 #include <torch/nn/module.h>
 
-#include <cstdlib>
 #include <memory>
 #include <string>
 
 #include "../../base/scratch.h"
+#include "../../device.h"
 #include "../../shared.h"
 #include "../../tensors.h"
 #include "ubique/base/file.h"
 #include "ubique/data/puzzles/sudoku.h"
-#include "ubique/device/select.h"
 #include "ubique/engine/state_dict.h"
 #include "ubique/engine/trainer.h"
 #include "ubique/models/trm/task.h"
 
 namespace ubique::test {
-
-inline std::string trm_device_name() {
-  const char* name = std::getenv("UBIQUE_TEST_DEVICE");
-  return name != nullptr && *name != '\0' ? name : "cpu";
-}
-
-/// Selected at the first call, which must come before any other use of torch.
-inline c10::Device trm_device() {
-  return device::select(device::parse_request(trm_device_name())).torch_device;
-}
 
 /// f32, one thread, `micro` puzzles at once.
 inline plan::Plan trm_plan(std::int64_t micro = 4, std::int64_t accumulation = 1) {
@@ -37,7 +26,7 @@ inline plan::Plan trm_plan(std::int64_t micro = 4, std::int64_t accumulation = 1
   plan.machine = "a test";
   plan.needs = "trm";
   plan.mode = plan::Mode::Train;
-  plan.device.value = trm_device_name();
+  plan.device.value = device_name();
   plan.dtype.value = DType::F32;
   plan.micro_batch = {micro, "as planned", {}};
   plan.accumulation.value = accumulation;
@@ -69,7 +58,6 @@ inline void write_small_sudokus(const std::filesystem::path& folder, std::int64_
 /// A request as `ubique train trm` makes it, for a network of a few thousand weights.
 inline engine::Request small_request(const std::filesystem::path& data,
                                      const std::vector<std::pair<std::string, std::string>>& more) {
-  trm_device();
   engine::Request request;
   request.config.set_environment({});
   const std::vector<std::pair<std::string, std::string>> usual = {

@@ -113,7 +113,7 @@ void train_golden(const std::string& name, std::int64_t micro) {
   const auto folder = shared_folder("golden/trm/" + name);
   if (folder.empty()) return;
   CAPTURE(name);
-  const auto device = trm_device();
+  const auto device = kDevice;
   GoldenTask task(folder);
   const auto plan = trm_plan(micro, 4 / micro);
   engine::move_network(task.model().network(), plan, device);
@@ -177,9 +177,9 @@ TEST_CASE("trm training: after a bad update nothing has changed and all slots ta
   auto task = trm::make_task(small_request(scratch / "data", {}));
   const auto plan = trm_plan();
   task->model().initialize(Random(3));
-  engine::move_network(task->model().network(), plan, trm_device());
+  engine::move_network(task->model().network(), plan, kDevice);
   task->model().adopt(plan);
-  engine::Learner learner(*task, plan, trm_device(), 10);
+  engine::Learner learner(*task, plan, kDevice, 10);
   const auto batch = task->training_set().load({0, 1, 2, 3}, Random(1));
   const auto update = [&](const engine::Batch& given, std::int64_t step) {
     learner.begin();
@@ -209,9 +209,9 @@ TEST_CASE("trm training: an abandoned update leaves no trace") {
   auto task = trm::make_task(small_request(scratch / "data", {}));
   const auto plan = trm_plan();
   task->model().initialize(Random(3));
-  engine::move_network(task->model().network(), plan, trm_device());
+  engine::move_network(task->model().network(), plan, kDevice);
   task->model().adopt(plan);
-  engine::Learner learner(*task, plan, trm_device(), 10);
+  engine::Learner learner(*task, plan, kDevice, 10);
   const auto batch = task->training_set().load({0, 1, 2, 3}, Random(1));
   const auto before = whole_state(task->model());
   learner.begin();

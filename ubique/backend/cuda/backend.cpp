@@ -132,7 +132,7 @@ class CudaBackend final : public device::Backend {
     if (!driver.fault.empty()) return {{}, driver.fault};
     hold_memory_cap(driver.cards.front().total_bytes);
     if (auto fault = load_library("libtorch_cuda.so"); !fault.empty()) return {{}, fault};
-    if (!at::hasCUDA()) return {{}, outdated(driver)};
+    if (!at::hasCUDA()) return {{}, why_unusable(driver)};
     Detection found;
     for (int index = 0; index < static_cast<int>(driver.cards.size()); ++index) {
       found.devices.push_back(card_facts(driver, index));
@@ -140,7 +140,13 @@ class CudaBackend final : public device::Backend {
     return found;
   }
 
-  static std::string outdated(const cuda::Driver& driver) {
+  static std::string why_unusable(const cuda::Driver& driver) {
+    if (c10::impl::hasDeviceGuardImpl(c10::kCUDA) &&
+        c10::impl::getDeviceGuardImpl(c10::kCUDA)->deviceCount() > 0) {
+      return "this program used LibTorch before it looked for devices, and LibTorch keeps to what "
+             "it "
+             "found then; call device::survey() first";
+    }
     return fmt::format(
         "LibTorch {} cannot use the NVIDIA driver, which supports CUDA up to {}.{}; a newer driver "
         "may help",
