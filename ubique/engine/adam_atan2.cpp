@@ -6,6 +6,8 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include <algorithm>
+
 #include "ubique/base/error.h"
 #include "ubique/engine/ema.h"
 #include "ubique/engine/optimizer.h"
@@ -18,12 +20,8 @@ namespace {
 class AdamAtan2 final : public Optimizer {
  public:
   AdamAtan2(const OptimizerOptions& options, NamedTensors given, bool fused)
-      : Optimizer(std::move(given)),
-        options_(options),
-        means_("exp_avg", parameters()),
-        squares_("exp_avg_sq", parameters()) {
+      : Optimizer(std::move(given)), options_(options), state_(parameters()) {
     const auto f32 = at::TensorOptions(at::kFloat).device(parameters().front().second.device());
-    step_ = at::zeros({}, f32);
     lr_ = at::zeros({}, f32);
     fused_ = fused;
     for (const auto& [name, weight] : parameters()) {
@@ -32,8 +30,12 @@ class AdamAtan2 final : public Optimizer {
   }
 
   bool take_averages(const AveragedWeights& averages) override {
-    if (fused_) averages_ = &averages;
-    return fused_;
+    const auto same = [](const auto& a, const auto& b) { return a.first == b.first; };
+    const auto& kept = averages.averages();
+    const bool takes = fused_ && std::equal(kept.begin(), kept.end(), parameters().begin(),
+                                            parameters().end(), same);
+    if (takes) averages_ = &averages;
+    return takes;
   }
 
   void prepare(const Rates& rates) override {
@@ -48,7 +50,7 @@ class AdamAtan2 final : public Optimizer {
     const auto places = with_gradient();
     if (places.empty()) return;
     if (fused_) return step_fused(places, bad);
-    auto means = means_.of(places), squares = squares_.of(places);
+    auto means = state_.means.of(places), squares = state_.squares.of(places);
     std::vector<at::Tensor> weights, gradients;
     const auto skip = bad.gt(0);
     for (const auto place : places) {
@@ -56,7 +58,7 @@ class AdamAtan2 final : public Optimizer {
       gradients.push_back(parameters()[place].second.grad().masked_fill_(skip, 0));
     }
     const auto made = 1 - bad;
-    step_.add_(made);
+    state_.step.add_(made);
     move_towards(means, gradients, made * (1 - options_.beta1));
     at::_foreach_mul_(gradients, gradients);
     move_towards(squares, gradients, made * (1 - options_.beta2));
@@ -66,28 +68,14 @@ class AdamAtan2 final : public Optimizer {
       at::_foreach_mul_(weights, 1 - lr * options_.weight_decay);
     }
     auto change = at::_foreach_sqrt(squares);
-    at::_foreach_div_(change, bias_correction(step_, options_.beta2).sqrt());
+    at::_foreach_div_(change, bias_correction(state_.step, options_.beta2).sqrt());
     for (std::size_t i = 0; i < change.size(); ++i) at::atan2_out(change[i], means[i], change[i]);
-    at::_foreach_mul_(change, lr / bias_correction(step_, options_.beta1));
+    at::_foreach_mul_(change, lr / bias_correction(state_.step, options_.beta1));
     at::_foreach_sub_(weights, change);
   }
 
-  NamedTensors state() const override {
-    NamedTensors state = {{"step", step_}};
-    means_.save(state);
-    squares_.save(state);
-    return state;
-  }
-
-  void load(const NamedTensors& state) override {
-    const auto step = find_tensor(state, "step");
-    check(step.defined() && step.numel() == 1, ErrorKind::Input,
-          "[engine.optimizer] the saved state is not adam_atan2's; got no step counter. Start with "
-          "--model instead of resuming.");
-    step_.fill_(step.item<double>());
-    means_.load(state);
-    squares_.load(state);
-  }
+  NamedTensors state() const override { return state_.saved(); }
+  void load(const NamedTensors& state) override { state_.load(state, "adam_atan2"); }
 
  private:
   void step_fused(const std::vector<std::size_t>& places, const at::Tensor& bad) {
@@ -97,18 +85,23 @@ class AdamAtan2 final : public Optimizer {
       gradients.push_back(parameters()[place].second.grad());
       if (averages_ != nullptr) averages.push_back(averages_->averages()[place].second);
     }
-    step_.add_(1 - bad);
+    state_.step.add_(1 - bad);
     const double share = averages_ != nullptr ? 1 - averages_->decay() : 0;
-    kernels::fused::adam_atan2_(weights, gradients, means_.of(places), squares_.of(places),
-                                averages, lr_, step_, bad,
+    for (std::size_t i = 0; share > 0 && i < parameters().size();
+         ++i) {  // those that stay as they are
+      const auto& weight = parameters()[i].second;
+      if (!weight.grad().defined()) averages_->averages()[i].second.lerp_(weight.detach(), share);
+    }
+    kernels::fused::adam_atan2_(weights, gradients, state_.means.of(places),
+                                state_.squares.of(places), averages, lr_, state_.step, bad,
                                 {options_.beta1, options_.beta2, options_.weight_decay, share});
   }
 
   OptimizerOptions options_;
   bool fused_ = false;
   const AveragedWeights* averages_ = nullptr;
-  Moments means_, squares_;
-  at::Tensor step_, lr_;  // f32 device scalars
+  AdamState state_;
+  at::Tensor lr_;  // f32 device scalars
 };
 
 }  // namespace

@@ -36,15 +36,13 @@ class AdamW final : public Optimizer {
       : Optimizer(std::move(given)),
         options_(options),
         tf1_(options.name == "adam_tf1"),
-        means_("exp_avg", parameters()),
-        squares_("exp_avg_sq", parameters()) {
+        state_(parameters()) {
     check(!tf1_ || options.weight_decay == 0, ErrorKind::Usage,
           "[engine.optimizer] adam_tf1 has no weight decay; got {}. adamw has it.",
           options.weight_decay);
     const auto device = parameters().front().second.device();
     fused_ = fused && has_fused_adamw(device);
     const auto f32 = at::TensorOptions(at::kFloat).device(device);
-    step_ = at::zeros({}, f32);
     late_ = at::full({}, kLateStep, f32);
     lr_ = at::zeros({}, f32);
   }
@@ -62,13 +60,13 @@ class AdamW final : public Optimizer {
     const c10::NoGradGuard no_gradients;
     const auto places = with_gradient();
     if (places.empty()) return;
-    Lists lists{{}, {}, means_.of(places), squares_.of(places)};
+    Lists lists{{}, {}, state_.means.of(places), state_.squares.of(places)};
     for (const auto place : places) {
       lists.weights.push_back(parameters()[place].second);
       lists.gradients.push_back(parameters()[place].second.grad());
     }
-    step_.add_(1);
-    step_.sub_(bad);
+    state_.step.add_(1);
+    state_.step.sub_(bad);
     if (fused_) {
       step_fused(lists, bad);
     } else {
@@ -76,32 +74,19 @@ class AdamW final : public Optimizer {
     }
   }
 
-  NamedTensors state() const override {
-    NamedTensors state = {{"step", step_}};
-    means_.save(state);
-    squares_.save(state);
-    return state;
-  }
-
-  void load(const NamedTensors& state) override {
-    const auto step = find_tensor(state, "step");
-    check(step.defined() && step.numel() == 1, ErrorKind::Input,
-          "[engine.optimizer] the saved state is not adamw's; got no step counter. Start with "
-          "--model instead of resuming.");
-    step_.fill_(step.item<double>());
-    means_.load(state);
-    squares_.load(state);
-  }
+  NamedTensors state() const override { return state_.saved(); }
+  void load(const NamedTensors& state) override { state_.load(state, "adamw"); }
 
  private:
   void step_fused(Lists& lists, const at::Tensor& bad) {
     // All parameters share one counter. Where the update is skipped it is not read.
-    const Tensors steps(lists.weights.size(), tf1_ ? late_ : step_);
+    const Tensors steps(lists.weights.size(), tf1_ ? late_ : state_.step);
     auto rate = lr_;
     if (tf1_) {
-      rate = lr_ * bias_correction(step_, options_.beta2).sqrt() / bias_correction(step_, beta1_);
+      rate = lr_ * bias_correction(state_.step, options_.beta2).sqrt() /
+             bias_correction(state_.step, beta1_);
     }
-    if (step_.is_cpu()) {  // the host's own lr, with all its digits
+    if (state_.step.is_cpu()) {  // the host's own lr, with all its digits
       at::_fused_adamw_(lists.weights, lists.gradients, lists.means, lists.squares, {}, steps,
                         tf1_ ? rate.item<double>() : host_lr_, beta1_, options_.beta2,
                         options_.weight_decay, options_.eps, false, false, {}, bad);
@@ -122,8 +107,8 @@ class AdamW final : public Optimizer {
     move_towards(lists.squares, at::_foreach_mul(lists.gradients, lists.gradients),
                  unless_bad(1 - options_.beta2));
 
-    const auto correction1 = bias_correction(step_, beta1_);
-    const auto correction2 = bias_correction(step_, options_.beta2).sqrt();
+    const auto correction1 = bias_correction(state_.step, beta1_);
+    const auto correction2 = bias_correction(state_.step, options_.beta2).sqrt();
     const auto lr = at::where(skip, at::zeros_like(lr_), lr_);
     if (options_.weight_decay != 0) {
       at::_foreach_mul_(lists.weights, 1 - lr * options_.weight_decay);
@@ -139,8 +124,8 @@ class AdamW final : public Optimizer {
   OptimizerOptions options_;
   bool tf1_, fused_ = false, cycled_ = false;
   double beta1_ = options_.beta1, host_lr_ = 0;
-  Moments means_, squares_;
-  at::Tensor step_, lr_, late_;  // f32 device scalars
+  AdamState state_;
+  at::Tensor lr_, late_;  // f32 device scalars
 };
 
 }  // namespace

@@ -70,6 +70,30 @@ void Moments::load(const NamedTensors& state) {
   }
 }
 
+AdamState::AdamState(const NamedTensors& parameters)
+    : means("exp_avg", parameters),
+      squares("exp_avg_sq", parameters),
+      step(at::zeros({},
+                     at::TensorOptions(at::kFloat).device(parameters.front().second.device()))) {}
+
+NamedTensors AdamState::saved() const {
+  NamedTensors state = {{"step", step}};
+  means.save(state);
+  squares.save(state);
+  return state;
+}
+
+void AdamState::load(const NamedTensors& state, const std::string& optimizer) {
+  const auto counter = find_tensor(state, "step");
+  check(counter.defined() && counter.numel() == 1, ErrorKind::Input,
+        "[engine.optimizer] the saved state is not {}'s; got no step counter. Start with --model "
+        "instead of resuming.",
+        optimizer);
+  step.fill_(counter.item<double>());
+  means.load(state);
+  squares.load(state);
+}
+
 void move_towards(std::vector<at::Tensor>& values, const std::vector<at::Tensor>& targets,
                   const at::Tensor& share) {
   auto way = at::_foreach_sub(targets, values);

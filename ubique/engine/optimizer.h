@@ -81,6 +81,19 @@ class Moments {
   NamedTensors tensors_;
 };
 
+/// What the Adams keep: the means of gradients and of their squares, and how many updates there
+/// were.
+class AdamState {
+ public:
+  explicit AdamState(const NamedTensors& parameters);
+  NamedTensors saved() const;
+  /// Input error for what `optimizer` did not save.
+  void load(const NamedTensors& state, const std::string& optimizer);
+
+  Moments means, squares;
+  at::Tensor step;  ///< f32 device scalar
+};
+
 /// values += share * (targets - values); `share` is a device scalar.
 void move_towards(std::vector<at::Tensor>& values, const std::vector<at::Tensor>& targets,
                   const at::Tensor& share);

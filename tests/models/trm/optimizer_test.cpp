@@ -108,6 +108,43 @@ TEST_CASE("trm optimizer: averages have the original's numbers") {
   }
 }
 
+namespace {
+
+/// Weights and averages after four updates, of which the second is bad; one tensor has no gradient.
+engine::NamedTensors updated(bool fused) {
+  engine::NamedTensors weights;
+  for (const std::int64_t count : {5000, 7, 64}) {
+    weights.emplace_back(fmt::format("w{}", count),
+                         on_device(random_tensor({count}, 1)).requires_grad_());
+  }
+  const auto optimizer = engine::make_optimizer(
+      {.name = "adam_atan2", .weight_decay = 0.5, .beta1 = 0.9, .beta2 = 0.95}, weights, fused);
+  engine::AveragedWeights averages(weights, 0.7);
+  const bool taken = optimizer->take_averages(averages);
+  for (std::uint64_t step = 0; step < 4; ++step) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      auto& weight = weights[i].second;
+      weight.mutable_grad() = on_device(random_tensor(weight.sizes(), 10 + 2 * step + i));
+      if (step == 1) weight.mutable_grad().fill_(NAN);
+    }
+    optimizer->prepare({1e-2, {}});
+    optimizer->step(scalar(step == 1 ? 1 : 0));
+    if (!taken) averages.update();
+  }
+  for (const auto& [name, average] : averages.averages()) weights.emplace_back(name, average);
+  return weights;
+}
+
+}  // namespace
+
+TEST_CASE("trm optimizer: one kernel for all tensors and their averages has the plain numbers") {
+  const auto plain = updated(false), fused = updated(true);
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    CAPTURE(plain[i].first);
+    CHECK(distance(fused[i].second.detach(), plain[i].second.detach().cpu()) < 3e-7);
+  }
+}
+
 TEST_CASE("trm optimizer: the schedule has the original's rates, warm-up counted in steps") {
   const auto unit = read_unit();
   if (!unit) return;

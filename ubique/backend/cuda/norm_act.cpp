@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <torch/library.h>
 
-#include "kernel.h"
+#include "vectors.h"
 
 namespace ubique::backend {
 namespace {
@@ -21,16 +21,9 @@ struct NormArgument {
 
 constexpr int kNormThreads = 256, kMostChannels = 512, kBlocksPerProcessor = 8;
 
-int scalar_code(at::ScalarType dtype) {
-  return dtype == at::kHalf ? 0 : dtype == at::kBFloat16 ? 1 : 2;
-}
-int lanes_of(at::ScalarType dtype) { return dtype == at::kFloat ? 4 : 8; }
-
 bool does_norm_act(const at::Tensor& x) {
-  const auto dtype = x.scalar_type();
-  const bool known = dtype == at::kHalf || dtype == at::kBFloat16 || dtype == at::kFloat;
-  return known && x.dim() == 5 && x.numel() > 0 &&
-         x.is_contiguous(at::MemoryFormat::ChannelsLast3d) && x.size(1) % lanes_of(dtype) == 0 &&
+  return cuda::has_vectors(x) && x.dim() == 5 && x.numel() > 0 &&
+         x.is_contiguous(at::MemoryFormat::ChannelsLast3d) && x.size(1) % cuda::lanes_of(x) == 0 &&
          x.size(1) <= kMostChannels && cuda::can_run_kernels();
 }
 
@@ -39,11 +32,10 @@ class NormCall {
  public:
   NormCall(const at::Tensor& x, std::int64_t activation)
       : x_(x),
-        lanes_(lanes_of(x.scalar_type())),
+        lanes_(cuda::lanes_of(x)),
         groups_(static_cast<int>(x.size(1)) / lanes_),
         vectors_(x.numel() / lanes_),
-        defines_{fmt::format("SCALAR={}", scalar_code(x.scalar_type())),
-                 fmt::format("ACTIVATION={}", activation)} {
+        defines_{cuda::scalar_define(x), fmt::format("ACTIVATION={}", activation)} {
     threads_ = kNormThreads / groups_ * groups_;  // every thread keeps its channels
     if (threads_ == 0) threads_ = groups_;
     const auto most = std::int64_t{kBlocksPerProcessor} * cuda::card_limits(x.device()).processors;

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "kernel.h"
+#include "vectors.h"
 
 namespace ubique::backend {
 namespace {
@@ -18,31 +18,24 @@ struct PictureExtent {
   int rows, height, width, groups;
 };
 
-constexpr int kPictureThreads = 256, kPictureBlocksPerProcessor = 16;
 constexpr int kRangeParts = 32;                      // blocks that look for a map's range
 constexpr std::int64_t kMostPictureChannels = 2048;  // their sums fit into one block's memory
 
-std::int64_t picture_lanes(const at::Tensor& x) { return x.scalar_type() == at::kFloat ? 4 : 8; }
-
 std::vector<std::string> picture_defines(const at::Tensor& x, std::int64_t stride = 1,
                                          bool from_floats = false) {
-  const auto dtype = x.scalar_type();
-  return {fmt::format("SCALAR={}", dtype == at::kHalf       ? 0
-                                   : dtype == at::kBFloat16 ? 1
-                                                            : 2),
-          fmt::format("STRIDE={}", stride), fmt::format("FROM={}", from_floats ? 1 : 0),
-          fmt::format("PARTS={}", kRangeParts), "GROUPS=1"};
+  return {cuda::scalar_define(x), fmt::format("STRIDE={}", stride),
+          fmt::format("FROM={}", from_floats ? 1 : 0), fmt::format("PARTS={}", kRangeParts),
+          "GROUPS=1"};
 }
 
 PictureExtent extent_of(const at::Tensor& x) {
   return {static_cast<int>(x.size(0) * x.size(2)), static_cast<int>(x.size(2)),
-          static_cast<int>(x.size(3)), static_cast<int>(x.size(1) / picture_lanes(x))};
+          static_cast<int>(x.size(3)), static_cast<int>(x.size(1) / cuda::lanes_of(x))};
 }
 
-std::int64_t blocks_for(const at::Tensor& x, int threads) {
-  const auto most =
-      std::int64_t{kPictureBlocksPerProcessor} * cuda::card_limits(x.device()).processors;
-  return std::clamp<std::int64_t>(x.numel() / picture_lanes(x) / threads, 1, most);
+/// All vectors of x.
+LaunchShape sweep_all(const at::Tensor& x, int threads = cuda::kSweepThreads) {
+  return cuda::sweep(x.device(), x.numel() / cuda::lanes_of(x), threads);
 }
 
 at::Tensor empty_picture(const at::Tensor& like, std::int64_t height, std::int64_t width,
@@ -56,16 +49,13 @@ template <typename... Args>
 void sweep_picture(const char* function, const at::Tensor& small, std::int64_t stride,
                    Args... args) {
   cuda::kernel(small.device(), "pictures.cu", function, picture_defines(small, stride))
-      .launch(small.device(), LaunchShape{blocks_for(small, kPictureThreads), kPictureThreads, 0},
-              args..., extent_of(small));
+      .launch(small.device(), sweep_all(small), args..., extent_of(small));
 }
 
 bool has_picture_kernels(const at::Tensor&) { return cuda::can_run_kernels(); }
 
 bool does_pictures(const at::Tensor& x, std::int64_t channels) {
-  const auto dtype = x.scalar_type();
-  const bool known = dtype == at::kHalf || dtype == at::kBFloat16 || dtype == at::kFloat;
-  return known && x.dim() == 4 && x.numel() > 0 &&
+  return cuda::has_vectors(x) && x.dim() == 4 && x.numel() > 0 &&
          x.is_contiguous(at::MemoryFormat::ChannelsLast) && channels % 8 == 0 &&
          channels <= kMostPictureChannels && cuda::can_run_kernels();
 }
@@ -108,18 +98,18 @@ at::Tensor cuda_max_pool_backward(const at::Tensor& gradient, const at::Tensor& 
 std::tuple<at::Tensor, at::Tensor> cuda_relu_bias_backward(const at::Tensor& gradient,
                                                            const at::Tensor& y) {
   const auto dense = gradient.to(y.scalar_type()).contiguous(at::MemoryFormat::ChannelsLast);
-  const auto groups = static_cast<int>(y.size(1) / picture_lanes(y));
+  const auto groups = static_cast<int>(y.size(1) / cuda::lanes_of(y));
   // Every thread keeps its channels.
-  const int threads = std::max(kPictureThreads / groups * groups, groups);
-  const auto blocks = blocks_for(y, threads);
+  const int threads = std::max(cuda::kSweepThreads / groups * groups, groups);
+  const auto blocks = sweep_all(y, threads).blocks;
   const auto floats = y.options().dtype(at::kFloat).memory_format(std::nullopt);
   auto rows = at::empty({blocks, y.size(1)}, floats), of_bias = at::empty({y.size(1)}, floats);
   auto result = at::empty_like(dense);
-  const int shared = threads * static_cast<int>(picture_lanes(y) * sizeof(float));
+  const int shared = threads * static_cast<int>(cuda::lanes_of(y) * sizeof(float));
   cuda::kernel(y.device(), "pictures.cu", "relu_gradient", picture_defines(y))
       .launch(y.device(), LaunchShape{blocks, threads, shared}, dense.const_data_ptr(),
               y.const_data_ptr(), result.mutable_data_ptr(),
-              static_cast<long long>(y.numel() / picture_lanes(y)), groups,
+              static_cast<long long>(y.numel() / cuda::lanes_of(y)), groups,
               rows.mutable_data_ptr<float>());
   cuda::kernel(y.device(), "pictures.cu", "add_rows", picture_defines(y))
       .launch(y.device(), LaunchShape{y.size(1), 128, 0}, rows.const_data_ptr<float>(),
@@ -133,11 +123,8 @@ at::Tensor cuda_subtract_means(const at::Tensor& image, at::ArrayRef<double> mea
   const auto planes = (bytes ? image : image.to(at::kFloat)).contiguous();
   auto result = empty_picture(image, image.size(2), image.size(3), dtype);
   const auto pixels = image.numel() / 3;
-  const auto blocks = std::clamp<std::int64_t>(
-      pixels / kPictureThreads, 1,
-      std::int64_t{kPictureBlocksPerProcessor} * cuda::card_limits(image.device()).processors);
   cuda::kernel(image.device(), "pictures.cu", "subtract_means", picture_defines(result, 1, !bytes))
-      .launch(image.device(), LaunchShape{blocks, kPictureThreads, 0}, planes.const_data_ptr(),
+      .launch(image.device(), cuda::sweep(image.device(), pixels), planes.const_data_ptr(),
               result.mutable_data_ptr(), static_cast<long long>(pixels),
               static_cast<int>(image.size(2) * image.size(3)), static_cast<float>(means[0]),
               static_cast<float>(means[1]), static_cast<float>(means[2]));
@@ -145,7 +132,7 @@ at::Tensor cuda_subtract_means(const at::Tensor& image, at::ArrayRef<double> mea
 }
 
 bool does_convolve_to_one(const at::Tensor& x) {
-  const auto groups = x.size(1) / picture_lanes(x);
+  const auto groups = x.size(1) / cuda::lanes_of(x);
   return does_pictures(x, x.size(1)) && groups <= 32 && (groups & (groups - 1)) == 0;
 }
 
@@ -157,11 +144,8 @@ at::Tensor cuda_convolve_to_one(const at::Tensor& x, const at::Tensor& weight,
   auto defines = picture_defines(x);
   defines.back() = fmt::format("GROUPS={}", extent.groups);
   const auto threads = result.numel() * extent.groups;
-  const auto most = std::int64_t{8} * cuda::card_limits(x.device()).processors;
   cuda::kernel(x.device(), "pictures.cu", "convolve_to_one", defines)
-      .launch(x.device(),
-              LaunchShape{std::clamp<std::int64_t>(threads / kPictureThreads, 1, most),
-                          kPictureThreads, 0},
+      .launch(x.device(), cuda::sweep(x.device(), threads, cuda::kSweepThreads, 8),
               x.const_data_ptr(), weight.const_data_ptr<float>(), bias.const_data_ptr<float>(),
               result.mutable_data_ptr<float>(), extent);
   return result;
@@ -171,7 +155,7 @@ at::Tensor cuda_stretch(const at::Tensor& map, double epsilon) {
   const auto dense = map.to(at::kFloat).contiguous();
   auto result = at::empty_like(dense);
   auto partial = at::empty({map.size(0), kRangeParts, 2}, dense.options());
-  const LaunchShape shape{map.size(0) * kRangeParts, kPictureThreads, 0};
+  const LaunchShape shape{map.size(0) * kRangeParts, cuda::kSweepThreads, 0};
   const auto values = static_cast<int>(map.numel() / map.size(0));
   cuda::kernel(map.device(), "pictures.cu", "ranges", picture_defines(dense))
       .launch(map.device(), shape, dense.const_data_ptr<float>(), partial.mutable_data_ptr<float>(),

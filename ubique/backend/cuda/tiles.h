@@ -4,9 +4,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include <string>
-
-#include "kernel.h"
+#include "vectors.h"
 
 namespace ubique::backend::cuda {
 
@@ -19,10 +17,6 @@ inline bool suits_tiles(const at::Tensor& x) {
   return half && x.dim() == 5 && x.numel() > 0 && x.size(1) % 8 == 0 &&
          x.size(1) <= kMostTileChannels && x.is_contiguous(at::MemoryFormat::ChannelsLast3d) &&
          can_run_kernels() && card_limits(x.device()).capability >= kFirstWithTiles;
-}
-
-inline std::string scalar_define(const at::Tensor& x) {
-  return x.scalar_type() == at::kHalf ? "SCALAR=0" : "SCALAR=1";
 }
 
 }  // namespace ubique::backend::cuda
