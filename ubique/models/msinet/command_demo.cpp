@@ -3,7 +3,7 @@
 // a few of them drawn. By the same commands that a person would type, without a download.
 #include <fmt/format.h>
 
-#include "ubique/base/log.h"
+#include "ubique/engine/demo.h"
 #include "ubique/models/msinet/commands.h"
 #include "ubique/models/msinet/task.h"
 
@@ -11,7 +11,7 @@ namespace ubique::msinet {
 namespace {
 
 namespace fs = std::filesystem;
-using DemoFlags = std::vector<std::pair<std::string, std::string>>;
+using engine::demo_request, engine::DemoFlags;
 
 /// How long it learns. First it finds shapes, whatever their colour, and stays there for a while:
 /// small batches and high rates bring it to the odd ones sooner.
@@ -21,44 +21,11 @@ struct DemoLength {
 constexpr DemoLength kWholeDemo = {"16", "5e-3", "800", "7"};
 constexpr DemoLength kQuickDemo = {"8", "4e-3", "700", "3"};
 
-engine::Request demo_request(const engine::Request& request, const DemoFlags& flags,
-                             const fs::path& output, bool on_device = true) {
-  engine::Request own = request;
-  own.config = Config();
-  own.output = output;
-  for (const auto& [key, value] : flags) own.config.set_flag(key, value);
-  if (on_device) {
-    own.config.set_flag("device", request.config.get<std::string>("device", "auto"));
-  }
-  return own;
-}
-
-engine::TrainResult train_demo(const engine::Request& request, const fs::path& scenes,
-                               const fs::path& folder, const DemoLength& length) {
-  const auto own = demo_request(request,
-                                {{"data", scenes.string()},
-                                 {"preset", "msinet-small"},
-                                 {"size", "64,80"},
-                                 {"batch", length.batch},
-                                 {"lr", length.lr},
-                                 {"clip_norm", "1"},
-                                 {"schedule", "cosine"},
-                                 {"warmup", "0.0625"},
-                                 {"flip", "true"},
-                                 {"epochs", length.epochs},
-                                 {"max_steps", length.steps}},
-                                folder);
-  auto wishes = plan::read_wishes(own.config);
-  const auto task = make_task(own);
-  own.config.finish();
-  const auto session = engine::open_session(task->model().needs(), wishes, request.fallback);
-  log::info("Using device: {}", session.device.facts.label());
-  engine::TrainOptions options;
-  options.folder = folder;
-  options.resume = fs::exists(folder);
-  options.progress = request.progress;
-  options.stop_requested = request.stop_requested;
-  return engine::train(*task, session.plan, options);
+DemoFlags training_flags(const fs::path& scenes, const DemoLength& length) {
+  return {{"data", scenes.string()}, {"preset", "msinet-small"}, {"size", "64,80"},
+          {"batch", length.batch},   {"lr", length.lr},          {"clip_norm", "1"},
+          {"schedule", "cosine"},    {"warmup", "0.0625"},       {"flip", "true"},
+          {"epochs", length.epochs}, {"max_steps", length.steps}};
 }
 
 engine::Outcome demo_msinet(const engine::Request& request) {
@@ -68,14 +35,9 @@ engine::Outcome demo_msinet(const engine::Request& request) {
   const auto made = synth_command().run(demo_request(request, {}, scenes, false));
   if (made.code != ExitCode::Ok) return made;
 
-  const auto trained = train_demo(request, scenes, folder / "run", length);
-  engine::Outcome outcome;
-  outcome.json = json_document("demo", 1);
-  if (trained.interrupted) {
-    outcome.text = "interrupted; the same command goes on where it was\n";
-    outcome.code = ExitCode::Interrupted;
-    return outcome;
-  }
+  const auto trained = engine::train_demo(
+      demo_request(request, training_flags(scenes, length), folder / "run"), make_task);
+  if (trained.interrupted) return engine::interrupted_demo();
   auto score = demo_request(request, {{"data", scenes.string()}, {"definition", "tuebingen"}},
                             folder / "scores");
   score.model = trained.last_checkpoint.string();
@@ -89,6 +51,8 @@ engine::Outcome demo_msinet(const engine::Request& request) {
   draw.inputs = {(folder / "pictures" / "stimuli" / "val").string()};
   const auto drawn = run_command().run(draw);
 
+  engine::Outcome outcome;
+  outcome.json = json_document("demo", 1);
   outcome.json["scores"] = scores.json["tuebingen"];
   outcome.json["report"] = trained.report.string();
   outcome.json["maps"] = draw.output.string();

@@ -3,8 +3,7 @@
 // step by step. By the same commands that a person would type, without a download.
 #include <fmt/format.h>
 
-#include "ubique/base/log.h"
-#include "ubique/engine/session.h"
+#include "ubique/engine/demo.h"
 #include "ubique/models/trm/commands.h"
 #include "ubique/models/trm/commands_data.h"
 #include "ubique/models/trm/task.h"
@@ -13,24 +12,12 @@ namespace ubique::trm {
 namespace {
 
 namespace fs = std::filesystem;
-using DemoFlags = std::vector<std::pair<std::string, std::string>>;
+using engine::demo_request;
 
 /// How often it sees its puzzles, each time as another twin.
 constexpr const char *kWholeDemo = "60", *kQuickDemo = "20";
 
-engine::Request demo_request(const engine::Request& request, const DemoFlags& flags,
-                             const fs::path& output, bool on_device = true) {
-  engine::Request own = request;
-  own.config = Config();
-  own.output = output;
-  for (const auto& [key, value] : flags) own.config.set_flag(key, value);
-  if (on_device) {
-    own.config.set_flag("device", request.config.get<std::string>("device", "auto"));
-  }
-  return own;
-}
-
-DemoFlags training_flags(const fs::path& puzzles, const char* epochs) {
+engine::DemoFlags training_flags(const fs::path& puzzles, const char* epochs) {
   return {{"data_paths", puzzles.string()},
           {"arch.mlp_t", "true"},
           {"arch.hidden_size", "64"},
@@ -47,22 +34,6 @@ DemoFlags training_flags(const fs::path& puzzles, const char* epochs) {
           {"ema", "0.98"}};
 }
 
-engine::TrainResult train_demo(const engine::Request& request, const fs::path& puzzles,
-                               const fs::path& folder, const char* epochs) {
-  const auto own = demo_request(request, training_flags(puzzles, epochs), folder);
-  const auto wishes = plan::read_wishes(own.config);
-  const auto task = make_task(own);
-  own.config.finish();
-  const auto session = engine::open_session(task->model().needs(), wishes, request.fallback);
-  log::info("Using device: {}", session.device.facts.label());
-  engine::TrainOptions options;
-  options.folder = folder;
-  options.resume = fs::exists(folder);
-  options.progress = request.progress;
-  options.stop_requested = request.stop_requested;
-  return engine::train(*task, session.plan, options);
-}
-
 engine::Outcome demo_trm(const engine::Request& request) {
   const auto folder = request.output.empty() ? fs::path("demo") / "trm" : request.output;
   const auto* epochs = request.config.get("quick", false) ? kQuickDemo : kWholeDemo;
@@ -71,14 +42,9 @@ engine::Outcome demo_trm(const engine::Request& request) {
       demo_request(request, {{"size", "4"}, {"train", "800"}, {"test", "500"}}, puzzles, false));
   if (made.code != ExitCode::Ok) return made;
 
-  const auto trained = train_demo(request, puzzles, folder / "run", epochs);
-  engine::Outcome outcome;
-  outcome.json = json_document("demo", 1);
-  if (trained.interrupted) {
-    outcome.text = "interrupted; the same command goes on where it was\n";
-    outcome.code = ExitCode::Interrupted;
-    return outcome;
-  }
+  const auto trained = engine::train_demo(
+      demo_request(request, training_flags(puzzles, epochs), folder / "run"), make_task);
+  if (trained.interrupted) return engine::interrupted_demo();
   auto score = demo_request(request, {{"data_paths", puzzles.string()}}, {});
   score.model = (folder / "run").string();
   const auto scores = evaluate_command().run(score);
@@ -89,6 +55,8 @@ engine::Outcome demo_trm(const engine::Request& request) {
   show.inputs = {puzzles.string()};
   const auto shown = run_command().run(show);
 
+  engine::Outcome outcome;
+  outcome.json = json_document("demo", 1);
   outcome.json["scores"] = scores.json;
   outcome.json["shown"] = shown.json["puzzles"];
   outcome.json["report"] = trained.report.string();
