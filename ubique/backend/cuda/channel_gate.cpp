@@ -11,7 +11,7 @@
 namespace ubique::backend {
 namespace {
 
-constexpr int kGateThreads = 384, kGateUnits = 64, kGatePiece = 64, kGateStages = 12;
+constexpr int kGateThreads = 384, kGateUnits = 64, kGatePiece = 64, kGateStages = 8;
 constexpr std::int64_t kGateTokens = 128, kGateSplit = 2, kGateWidest = 512;
 
 /// Weights go through shared memory; tokens stay in registers.
