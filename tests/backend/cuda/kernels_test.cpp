@@ -156,7 +156,7 @@ TEST_CASE("cuda kernels: Hopper's own compile without a card") {
                      fmt::format("CAUSAL={}", way)},
                     90);
     expect_compiled("channel_gate.cu",
-                    {"HOPPER=1", "SCALAR=1", "STAGES=4", "SPLIT=2", "WIDTH=512", "INNER=1536",
+                    {"HOPPER=1", "SCALAR=1", "STAGES=8", "SPLIT=2", "WIDTH=512", "INNER=1536",
                      fmt::format("KEEP={}", way)},
                     90);
   }

@@ -1,14 +1,16 @@
 // silu(x gate^T) * (x up^T) in one kernel on Hopper: a product whose two halves meet in registers, so
-// that the wide result need not be written and read again. A block has 128 tokens, which stay in
-// shared memory; weights stream by, 64 inner units (gates and values, 128 rows) at a time, in pieces
-// of 64 of K. While a chunk's products run, the chunk before it is gated.
-// WIDTH: of x, a multiple of 64. INNER: a multiple of 64 * SPLIT. SPLIT: blocks per 128 tokens.
-// KEEP: the wide values are written as well. STAGES.
+// that the wide result need not be written and read again. A block has 128 tokens, 64 for each of two
+// groups, which stay in registers: shared memory, which would limit the products, then has weights
+// alone to read. These stream by, 64 inner units (gates and values, 128 rows) at a time, in pieces of
+// 64 of K. While one group gates a chunk, the other multiplies.
+// Weights come in an order of rows and of K in which a thread's values lie side by side in memory:
+// 16 bytes at a time are loaded into operands and stored from sums (see pack_channel_gate).
+// WIDTH: of x, a multiple of 64 up to 512. INNER: a multiple of 64 * SPLIT. SPLIT: blocks per 128
+// tokens. KEEP: the wide values are written as well. STAGES.
 constexpr int kTokens = 128, kUnits = 64, kPieces = WIDTH / 64;
-constexpr int kChunks = INNER / kUnits / SPLIT;         // of one block's turn
-constexpr unsigned kPieceBytes = 2 * kUnits * 64 * 2;   // (128, 64)
-constexpr unsigned kLead = 64 * 16 + 16;                // from 8 of K to the next; banks do not meet
-constexpr unsigned kSlabBytes = WIDTH / 8 * kLead;      // 64 tokens
+constexpr int kChunks = INNER / kUnits / SPLIT;        // of one block's turn
+constexpr unsigned kPieceBytes = 2 * kUnits * 64 * 2;  // (128, 64)
+static_assert(WIDTH <= 512, "a group's tokens are in registers");
 
 __device__ inline void stream_pieces(Ring ring, const char* weights, int turns) {
   for (int turn = blockIdx.x; turn < turns; turn += gridDim.x) {
@@ -21,118 +23,101 @@ __device__ inline void stream_pieces(Ring ring, const char* weights, int turns) 
   }
 }
 
+// Two groups in step would gate at the same time, and nobody would multiply. So the second begins
+// when the first is half through a chunk. (Eight stages were faster than 10 or 12.)
+__device__ inline void let_second_begin() { asm volatile("bar.arrive 1, 256;" ::: "memory"); }
+__device__ inline void wait_for_first() { asm volatile("bar.sync 1, 256;" ::: "memory"); }
+
+// What a thread has of two tokens: 8 neighbours of every 32 of K, operands of two products.
+struct Tokens {
+  uint4 top[2 * kPieces], bottom[2 * kPieces];
+
+  __device__ void fetch(const Bf16* top_row, const Bf16* bottom_row) {
+#pragma unroll
+    for (int i = 0; i < 2 * kPieces; ++i) {
+      top[i] = __ldg(reinterpret_cast<const uint4*>(top_row + i * 32));
+      bottom[i] = __ldg(reinterpret_cast<const uint4*>(bottom_row + i * 32));
+    }
+  }
+  __device__ void multiply(float (&sums)[64], int piece, unsigned stage) const {
+#pragma unroll
+    for (int s = 0; s < 4; s += 2) {
+      const uint4 &a = top[piece * 2 + s / 2], &b = bottom[piece * 2 + s / 2];
+      const unsigned first[4] = {a.x, b.x, a.y, b.y}, second[4] = {a.z, b.z, a.w, b.w};
+      product(sums, first, rows_of_k(stage + s * 2 * 128 * 16, 128), piece == 0 && s == 0);
+      product(sums, second, rows_of_k(stage + (s + 1) * 2 * 128 * 16, 128), false);
+    }
+  }
+};
+
 struct Gate {
   Bf16 *gated, *wide;
-  unsigned slab;
   long long tokens;
-  int group, warp, lane, thread;
+  int lane, row;  // of the group's 64
 
-  // 64 of K of 64 tokens; beyond the last token there are zeros.
-  __device__ void fetch(const Bf16* x, long long first, int piece) const {
-    for (int i = thread; i < 64 * 8; i += 128) {
-      const int row = i / 8, part = piece * 8 + i % 8;
-      const unsigned to = slab + part * kLead + row / 8 * 128 + row % 8 * 16;
-      const long long token = first + row;
-      const int bytes = token < tokens ? 16 : 0;
-      asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to),
-                   "l"(x + (bytes > 0 ? token : 0) * WIDTH + part * 8), "r"(bytes)
-                   : "memory");
-    }
+  // Beyond the last token there is the last once more, which is not written.
+  __device__ const Bf16* row_of(const Bf16* x, long long token) const {
+    return x + (token < tokens ? token : tokens - 1) * WIDTH + lane % 4 * 8;
   }
-  // In place of a piece that everybody has multiplied.
-  __device__ void fetch_next(const Bf16* x, long long first, int piece) const {
-    if (first < 0) return;
-    group_sync(1 + group);
-    fetch(x, first, piece);
+  __device__ void release(const Ring& ring, int step) const {
+    if (lane == 0) barrier_arrive(ring.empty + step % STAGES * 8);
   }
 
-  // A (64, 64) tile from registers to rows of `pitch` values. Four lanes have two neighbours each of
-  // a row's eight; they trade until each has 16 neighbours, which fill a sector of memory.
-  __device__ void write(unsigned (&top)[8], unsigned (&bottom)[8], Bf16* to, long long first,
-                        long long pitch) const {
-    write_half(top, to, first + warp * 16 + lane / 4, pitch);
-    write_half(bottom, to, first + warp * 16 + lane / 4 + 8, pitch);
+  // 16 of a token's 64 units.
+  __device__ void write(const unsigned (&pairs)[8], Bf16* row) const {
+    uint4* const to = reinterpret_cast<uint4*>(row + lane % 4 * 8);
+    to[0] = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
+    to[4] = make_uint4(pairs[4], pairs[5], pairs[6], pairs[7]);
   }
-  __device__ void write_half(unsigned (&pairs)[8], Bf16* to, long long token,
-                             long long pitch) const {
-    unsigned even[4], odd[4];
+  // Sums as they are, from `begin` on.
+  template <int begin>
+  __device__ void write_sums(const float (&sums)[64], Bf16* row) const {
+    unsigned pairs[8];
 #pragma unroll
-    for (int j = 0; j < 4; ++j) {
-      even[j] = pairs[2 * j];
-      odd[j] = pairs[2 * j + 1];
-    }
-    trade(even, lane);
-    trade(odd, lane);
+    for (int j = 0; j < 8; ++j) pairs[j] = pack_pair(sums[begin + 4 * j], sums[begin + 4 * j + 1]);
+    write(pairs, row);
+  }
+  // The chunk from `unit` on of a thread's upper (half = 0) or lower (2) token.
+  template <int half>
+  __device__ void finish(const float (&sums)[64], long long token, int unit) const {
     if (token >= tokens) return;
-    uint4* const row = reinterpret_cast<uint4*>(to + token * pitch + lane % 4 * 16);
-    row[0] = make_uint4(even[0], even[1], even[2], even[3]);
-    row[1] = make_uint4(odd[0], odd[1], odd[2], odd[3]);
-  }
-};
-
-// Gates 8 units of a finished chunk.
-struct Gated {
-  unsigned top[8], bottom[8];
+    unsigned pairs[8];
+#pragma unroll
+    for (int j = 0; j < 8; ++j) {
+      const int i = 4 * j + half;
+      pairs[j] = pack_pair(silu(sums[i]) * sums[32 + i], silu(sums[i + 1]) * sums[33 + i]);
+    }
+    write(pairs, gated + token * INNER + unit);
 #if KEEP
-  unsigned gate_top[8], gate_bottom[8], up_top[8], up_bottom[8];
-#endif
-  __device__ inline void take(const float (&sums)[64], int j) {
-    const int i = j * 4;
-    top[j] = pack_pair(silu(sums[i]) * sums[32 + i], silu(sums[i + 1]) * sums[33 + i]);
-    bottom[j] = pack_pair(silu(sums[i + 2]) * sums[34 + i], silu(sums[i + 3]) * sums[35 + i]);
-#if KEEP
-    gate_top[j] = pack_pair(sums[i], sums[i + 1]);
-    gate_bottom[j] = pack_pair(sums[i + 2], sums[i + 3]);
-    up_top[j] = pack_pair(sums[32 + i], sums[33 + i]);
-    up_bottom[j] = pack_pair(sums[34 + i], sums[35 + i]);
-#endif
-  }
-  __device__ inline void write(const Gate& gate, long long first, int unit) {
-    gate.write(top, bottom, gate.gated + unit, first, INNER);
-#if KEEP
-    gate.write(gate_top, gate_bottom, gate.wide + unit, first, 2 * INNER);
-    gate.write(up_top, up_bottom, gate.wide + INNER + unit, first, 2 * INNER);
+    write_sums<half>(sums, wide + token * 2 * INNER + unit);
+    write_sums<32 + half>(sums, wide + token * 2 * INNER + INNER + unit);
 #endif
   }
 };
 
-// One chunk's products into `now`; `before` has the last chunk's, if there was one. A turn's last
-// chunk makes room for the tokens of the next, from `next` on, if there is one.
-template <bool has_before, bool is_last>
-__device__ inline void do_chunk(float (&now)[64], const float (&before)[64], Ring& ring,
-                                const Gate& gate, long long first, int unit, const Bf16* x,
-                                long long next) {
-  Gated gated;
+// The products of a chunk. `leads`: the other group waits to begin.
+__device__ inline void do_chunk(float (&sums)[64], const Tokens& x, Ring& ring, const Gate& gate,
+                                bool leads) {
 #pragma unroll
   for (int piece = 0; piece < kPieces; ++piece, ++ring.step) {
     barrier_wait(ring.full_now(), ring.parity());
-    const unsigned stage = ring.stage_bytes(kPieceBytes);
     products_begin();
-#pragma unroll
-    for (int s = 0; s < 4; ++s) {
-      product(now, describe(gate.slab + (piece * 8 + s * 2) * kLead, kLead, 128),
-              rows_of_k(stage + s * 2 * 128 * 16, 128), piece == 0 && s == 0);
-    }
+    x.multiply(sums, piece, ring.stage_bytes(kPieceBytes));
     products_commit();
+    if (piece == kPieces / 2 && leads) let_second_begin();
     if (piece > 0) {
       products_wait<1>();  // the piece before this one has been read
-      if (gate.lane == 0) barrier_arrive(ring.empty + (ring.step - 1) % STAGES * 8);
-      if (is_last) gate.fetch_next(x, next, piece - 1);
+      gate.release(ring, ring.step - 1);
     }
-    if (has_before)
-      for (int j = piece * 8 / kPieces; j < (piece + 1) * 8 / kPieces; ++j) gated.take(before, j);
   }
-  if (has_before) gated.write(gate, first, unit);  // while the last products run
   products_wait<0>();
-  if (gate.lane == 0) barrier_arrive(ring.empty + (ring.step - 1) % STAGES * 8);
-  if (is_last) gate.fetch_next(x, next, kPieces - 1);
+  gate.release(ring, ring.step - 1);
 }
 
 extern "C" __global__ void __launch_bounds__(384, 1)
     channel_gate(const Bf16* x, const char* weights, Bf16* gated, Bf16* wide, long long tokens) {
   extern __shared__ __align__(128) char memory[];
-  constexpr unsigned kSlabsAt = STAGES * kPieceBytes;
-  Ring ring = make_ring(memory, kSlabsAt + 2 * kSlabBytes, 8);
+  Ring ring = make_ring(memory, STAGES * kPieceBytes, 8);
   __syncthreads();
   const int turns = static_cast<int>((tokens + kTokens - 1) / kTokens) * SPLIT;
   const int role = threadIdx.x / 128;
@@ -141,36 +126,23 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     if (threadIdx.x == 0) stream_pieces(ring, weights, turns);
   } else {
     take_registers<240>();
-    Gate gate{gated, wide};
-    gate.tokens = tokens;
-    gate.group = role - 1;
-    gate.thread = threadIdx.x % 128;
-    gate.warp = gate.thread / 32;
+    Gate gate{gated, wide, tokens};
     gate.lane = threadIdx.x % 32;
-    gate.slab = shared_address(memory) + kSlabsAt + gate.group * kSlabBytes;
-    const auto tokens_of = [&](int turn) {
-      return static_cast<long long>(turn / SPLIT) * kTokens + gate.group * 64;
-    };
-    for (int piece = 0; piece < kPieces; ++piece) gate.fetch(x, tokens_of(blockIdx.x), piece);
+    gate.row = threadIdx.x % 128 / 32 * 16 + gate.lane / 4;
+    bool leads = role == 1;
+    if (!leads) wait_for_first();
     for (int turn = blockIdx.x; turn < turns; turn += gridDim.x) {
-      const long long first = tokens_of(turn);
-      const int after = turn + gridDim.x;
-      const long long next = after < turns ? tokens_of(after) : -1;
+      const long long top =
+          static_cast<long long>(turn / SPLIT) * kTokens + (role - 1) * 64 + gate.row;
       const int unit = turn % SPLIT * kChunks * kUnits;
-      copies_done();
-      publish_shared();
-      group_sync(1 + gate.group);
-      float a[64], b[64];
-      do_chunk<false, false>(a, b, ring, gate, first, unit, x, next);
-      for (int chunk = 0; chunk < kChunks - 2; chunk += 2) {
-        do_chunk<true, false>(b, a, ring, gate, first, unit + chunk * kUnits, x, next);
-        do_chunk<true, false>(a, b, ring, gate, first, unit + (chunk + 1) * kUnits, x, next);
+      Tokens mine;
+      mine.fetch(gate.row_of(x, top), gate.row_of(x, top + 8));
+      for (int chunk = 0; chunk < kChunks; ++chunk, leads = false) {
+        float sums[64];
+        do_chunk(sums, mine, ring, gate, leads);
+        gate.finish<0>(sums, top, unit + chunk * kUnits);
+        gate.finish<2>(sums, top + 8, unit + chunk * kUnits);
       }
-      do_chunk<true, true>(b, a, ring, gate, first, unit + (kChunks - 2) * kUnits, x, next);
-      Gated last;
-#pragma unroll
-      for (int j = 0; j < 8; ++j) last.take(b, j);
-      last.write(gate, first, unit + (kChunks - 1) * kUnits);
     }
   }
 }
