@@ -101,6 +101,41 @@ class SplitHeads final : public torch::autograd::Node {
   at::TensorOptions options_;
 };
 
+using Table = std::optional<at::Tensor>;
+
+Table given_table(const at::Tensor& table) { return table.defined() ? Table(table) : std::nullopt; }
+
+/// Nothing but qkv is kept: backward works the shares out again.
+class Attend final : public torch::autograd::Node {
+ public:
+  Attend(at::Tensor qkv, HeadForm form, bool causal)
+      : qkv_(std::move(qkv)), form_(std::move(form)), causal_(causal) {}
+  std::string name() const override { return "ubique::Attend"; }
+  void release_variables() override { qkv_ = at::Tensor(); }
+
+ private:
+  torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
+    const PlainTensors plain;
+    if (!gradients[0].defined()) return {at::Tensor()};
+    static const auto op =
+        find_heads_op<at::Tensor(const at::Tensor&, const at::Tensor&, std::int64_t, const Table&,
+                                 const Table&, bool)>("ubique::attend_backward");
+    return {op.call(qkv_, gradients[0].contiguous(), form_.heads, given_table(form_.cos),
+                    given_table(form_.sin), causal_)};
+  }
+
+  at::Tensor qkv_;
+  HeadForm form_;
+  bool causal_;
+};
+
+bool does_attend(const at::Tensor& qkv, std::int64_t heads) {
+  using Does = decltype(does_attend);
+  static const auto forward = find_heads_op<Does>("ubique::does_attend");
+  static const auto backward = find_heads_op<Does>("ubique::does_attend_backward");
+  return (wants_gradient(qkv) ? backward : forward).call(qkv, heads);
+}
+
 }  // namespace
 
 TORCH_LIBRARY_FRAGMENT(ubique, library) {
@@ -111,21 +146,29 @@ TORCH_LIBRARY_FRAGMENT(ubique, library) {
   library.def("does_attend(Tensor qkv, int heads) -> bool");
   library.def("attend(Tensor qkv, int heads, Tensor? cos, Tensor? sin, bool causal) -> Tensor");
   library.impl("does_attend", c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(no_heads));
+  library.def("does_attend_backward(Tensor qkv, int heads) -> bool");
+  library.def(
+      "attend_backward(Tensor qkv, Tensor gradient, int heads, Tensor? cos, Tensor? sin, "
+      "bool causal) -> Tensor");
+  library.impl("does_attend_backward", c10::DispatchKey::CompositeExplicitAutograd,
+               TORCH_FN(no_heads));
 }
 
 at::Tensor attend(const at::Tensor& qkv, std::int64_t heads, const at::Tensor& cos,
                   const at::Tensor& sin, bool causal) {
-  using Table = std::optional<at::Tensor>;
-  static const auto does =
-      find_heads_op<bool(const at::Tensor&, std::int64_t)>("ubique::does_attend");
-  if (wants_gradient(qkv) || !does.call(qkv, heads)) return {};
+  if (!does_attend(qkv, heads)) return {};
   static const auto op =
       find_heads_op<at::Tensor(const at::Tensor&, std::int64_t, const Table&, const Table&, bool)>(
           "ubique::attend");
-  const auto given = [](const at::Tensor& table) {
-    return table.defined() ? Table(table) : std::nullopt;
-  };
-  return op.call(qkv, heads, given(cos), given(sin), causal);
+  at::Tensor mixed;
+  {
+    const PlainTensors plain;
+    mixed = op.call(qkv, heads, given_table(cos), given_table(sin), causal);
+  }
+  if (wants_gradient(qkv)) {
+    attach(mixed, std::make_shared<Attend>(qkv.detach(), HeadForm{heads, cos, sin}, causal), {qkv});
+  }
+  return mixed;
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> split_heads(const at::Tensor& qkv,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // From one product of queries, keys and values to the three as attention takes them, rotated by
-// their places where wanted; one op with a backward of its own.
+// their places where wanted, or to attention's result; ops with a backward of their own.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,8 +17,9 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> split_heads(const at::Tensor& qkv
                                                            const at::Tensor& cos,
                                                            const at::Tensor& sin);
 
-/// Attention over all of it for a device that has a kernel of its own for such short sequences,
-/// without gradients: (B, L, heads·size) of `qkv` as above. Undefined where there is none.
+/// Attention over all of it for a device that has a kernel of its own for such sequences, and one
+/// for backward where gradients are wanted: (B, L, heads·size) of `qkv` as above. Undefined where
+/// there is none.
 at::Tensor attend(const at::Tensor& qkv, std::int64_t heads, const at::Tensor& cos,
                   const at::Tensor& sin, bool causal);
 

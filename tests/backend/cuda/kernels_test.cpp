@@ -111,9 +111,10 @@ void compare_convolution(at::ScalarType dtype, std::int64_t channels, std::int64
 TEST_CASE("cuda kernels: every source compiles for every architecture, without a card") {
   REQUIRE(backend::cuda::has_compiler());
   CHECK(backend::cuda::source_names() ==
-        std::vector<std::string>{"adam_atan2.cu", "attend.cu", "channel_gate.cu", "convolve.cu",
-                                 "flash.cu", "heads.cu", "norm_act.cu", "pictures.cu", "rows.cu",
-                                 "token_mix.cu", "weight_gradient.cu"});
+        std::vector<std::string>{"adam_atan2.cu", "attend.cu", "attend_backward.cu",
+                                 "channel_gate.cu", "convolve.cu", "flash.cu", "heads.cu",
+                                 "norm_act.cu", "pictures.cu", "rows.cu", "token_mix.cu",
+                                 "weight_gradient.cu"});
   for (const int capability : {75, 80, 86, 89, 90}) {
     for (int scalar = 0; scalar < 3; ++scalar) {
       const auto type = fmt::format("SCALAR={}", scalar);
@@ -121,9 +122,10 @@ TEST_CASE("cuda kernels: every source compiles for every architecture, without a
       expect_compiled("rows.cu", {type, "VECTORS=64"}, capability);
       expect_compiled("heads.cu", {type, "HALF=4"}, capability);
       if (scalar < 2 && capability >= 80) {
-        expect_compiled("attend.cu",
-                        {type, "LENGTH=97", "HEAD=64", "HEADS=8", "CAUSAL=1", "ROTATE=1"},
-                        capability);
+        for (const char* source : {"attend.cu", "attend_backward.cu"}) {
+          expect_compiled(source, {type, "LENGTH=97", "HEAD=64", "HEADS=8", "CAUSAL=1", "ROTATE=1"},
+                          capability);
+        }
       }
       for (const int stride : {1, 2}) {
         expect_compiled("pictures.cu",
