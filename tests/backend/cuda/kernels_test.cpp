@@ -112,8 +112,9 @@ TEST_CASE("cuda kernels: every source compiles for every architecture, without a
   REQUIRE(backend::cuda::has_compiler());
   CHECK(backend::cuda::source_names() ==
         std::vector<std::string>{"adam_atan2.cu", "attend.cu", "channel_gate.cu", "convolve.cu",
-                                 "few.cu", "flash.cu", "heads.cu", "norm_act.cu", "pictures.cu",
-                                 "rows.cu", "token_mix.cu", "weight_gradient.cu"});
+                                 "few_channels.cu", "few_tokens.cu", "flash.cu", "heads.cu",
+                                 "norm_act.cu", "pictures.cu", "rows.cu", "token_mix.cu",
+                                 "weight_gradient.cu"});
   for (const int capability : {75, 80, 86, 89, 90}) {
     for (int scalar = 0; scalar < 3; ++scalar) {
       const auto type = fmt::format("SCALAR={}", scalar);
@@ -149,9 +150,12 @@ TEST_CASE("cuda kernels: Hopper's own compile without a card") {
                        fmt::format("LENGTH={}", length), "WIDTH=512", "INNER=512"},
                       90);
     }
-    expect_compiled(
-        "few.cu",
-        {"HOPPER=1", "SCALAR=1", fmt::format("LENGTH={}", length), "WIDTH=512", "INNER=1536"}, 90);
+    for (const char* source : {"few_tokens.cu", "few_channels.cu"}) {
+      expect_compiled(source,
+                      {"HOPPER=1", "SCALAR=1", "FEW=1", fmt::format("LENGTH={}", length),
+                       "WIDTH=512", "INNER=1536"},
+                      90);
+    }
   }
   for (const int way : {0, 1}) {
     expect_compiled("flash.cu",

@@ -116,8 +116,8 @@ std::string compiler_version() {
 }
 
 std::string source_text(const std::string& source) {
-  return fmt::format("{}\n{}\n{}\n{}", embedded_text("values.cuh"), embedded_text("tiles.cuh"),
-                     embedded_text("hopper.cuh"), embedded_text(source));
+  return fmt::format("{}\n{}\n{}\n{}\n{}", embedded_text("values.cuh"), embedded_text("tiles.cuh"),
+                     embedded_text("hopper.cuh"), embedded_text("few.cuh"), embedded_text(source));
 }
 
 std::vector<std::string> source_names() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ubique::mix_stack on Hopper cards (sources/few.cu), in bf16: three kernels a layer, each started
-// while the one before it still runs.
+// ubique::mix_stack on Hopper cards (sources/few_*.cu), in bf16: three kernels a layer, each
+// started while the one before it still runs.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -24,8 +24,12 @@ struct FewExtents {
   std::int64_t groups() const { return width / kFewGroup; }
   std::int64_t spans() const { return width / kFewSpan; }
   std::vector<std::string> defines() const {
-    return {"HOPPER=1", "SCALAR=1", fmt::format("LENGTH={}", length),
-            fmt::format("WIDTH={}", width), fmt::format("INNER={}", inner)};
+    return {"HOPPER=1",
+            "SCALAR=1",
+            "FEW=1",
+            fmt::format("LENGTH={}", length),
+            fmt::format("WIDTH={}", width),
+            fmt::format("INNER={}", inner)};
   }
   // Tensor cores look at 64 tokens, a little beyond the last.
   int gate_shared() const {
@@ -97,15 +101,15 @@ class FewRun {
   void layer(at::TensorList packed, bool first, bool injects) const {
     const auto device = h_.device();
     const auto samples = h_.size(0), tiles = 2 * samples;
-    find("few_tokens")
+    find("few_tokens.cu", "few_tokens")
         .launch(device, {samples * extents_.groups() * kFewMates, 256, 0, !first},
                 first ? nullptr : sums_.const_data_ptr(), squares_.const_data_ptr(),
                 h_.const_data_ptr(), injects ? injected_.const_data_ptr() : nullptr,
                 packed[0].const_data_ptr(), mixed_.mutable_data_ptr(), epsilon_);
-    find("few_gate")
+    find("few_channels.cu", "few_gate")
         .launch(device, {tiles * packed[1].size(0), 128, extents_.gate_shared(), true},
                 mixed_.const_data_ptr(), packed[1].const_data_ptr(), gated_.mutable_data_ptr());
-    find("few_down")
+    find("few_channels.cu", "few_down")
         .launch(device, {tiles * extents_.spans() * kFewSlices, 128, extents_.down_shared(), true},
                 gated_.const_data_ptr(), mixed_.const_data_ptr(), packed[2].const_data_ptr(),
                 sums_.mutable_data_ptr(), squares_.mutable_data_ptr());
@@ -114,15 +118,15 @@ class FewRun {
   at::Tensor result() const {
     auto y = at::empty_like(h_);
     const long long tokens = h_.size(0) * h_.size(1);
-    find("few_norm")
+    find("few_channels.cu", "few_norm")
         .launch(h_.device(), {(tokens + 3) / 4, 128, 0, true}, sums_.const_data_ptr(),
                 squares_.const_data_ptr(), y.mutable_data_ptr(), tokens, epsilon_);
     return y;
   }
 
  private:
-  const Kernel& find(const char* function) const {
-    return cuda::kernel(h_.device(), "few.cu", function, extents_.defines());
+  const Kernel& find(const char* source, const char* function) const {
+    return cuda::kernel(h_.device(), source, function, extents_.defines());
   }
 
   at::Tensor h_, injected_, mixed_, gated_, sums_, squares_;
