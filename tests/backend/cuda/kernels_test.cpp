@@ -112,9 +112,9 @@ TEST_CASE("cuda kernels: every source compiles for every architecture, without a
   REQUIRE(backend::cuda::has_compiler());
   CHECK(backend::cuda::source_names() ==
         std::vector<std::string>{"adam_atan2.cu", "attend.cu", "attend_backward.cu",
-                                 "channel_gate.cu", "convolve.cu", "flash.cu", "heads.cu",
-                                 "norm_act.cu", "pictures.cu", "rows.cu", "token_mix.cu",
-                                 "weight_gradient.cu"});
+                                 "channel_gate.cu", "convolve.cu", "few_channels.cu",
+                                 "few_tokens.cu", "flash.cu", "heads.cu", "norm_act.cu",
+                                 "pictures.cu", "rows.cu", "token_mix.cu", "weight_gradient.cu"});
   for (const int capability : {75, 80, 86, 89, 90}) {
     for (int scalar = 0; scalar < 3; ++scalar) {
       const auto type = fmt::format("SCALAR={}", scalar);
@@ -149,6 +149,12 @@ TEST_CASE("cuda kernels: Hopper's own compile without a card") {
       expect_compiled("token_mix.cu",
                       {"HOPPER=1", "SCALAR=1", fmt::format("PASS={}", pass), "STAGES=2",
                        fmt::format("LENGTH={}", length), "WIDTH=512", "INNER=512"},
+                      90);
+    }
+    for (const char* source : {"few_tokens.cu", "few_channels.cu"}) {
+      expect_compiled(source,
+                      {"HOPPER=1", "SCALAR=1", "FEW=1", fmt::format("LENGTH={}", length),
+                       "WIDTH=512", "INNER=1536"},
                       90);
     }
   }

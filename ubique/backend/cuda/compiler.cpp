@@ -116,9 +116,12 @@ std::string compiler_version() {
 }
 
 std::string source_text(const std::string& source) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}", embedded_text("values.cuh"), embedded_text("tiles.cuh"),
-                     embedded_text("hopper.cuh"), embedded_text("attend.cuh"),
-                     embedded_text(source));
+  // Each of the later ones is empty unless a source's settings ask for it.
+  constexpr const char* kShared[] = {"values.cuh", "tiles.cuh", "hopper.cuh", "attend.cuh",
+                                     "few.cuh"};
+  std::string text;
+  for (const char* name : kShared) text.append(embedded_text(name)) += '\n';
+  return text.append(embedded_text(source));
 }
 
 std::vector<std::string> source_names() {

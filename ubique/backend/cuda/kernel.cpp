@@ -22,6 +22,19 @@ namespace {
 constexpr int kAttributeSharedOptIn = 97, kAttributeProcessorCount = 16;
 constexpr int kAttributeCapabilityMajor = 75, kAttributeCapabilityMinor = 76;
 constexpr int kFunctionDynamicShared = 8;
+constexpr int kLaunchEarly = 6;
+
+struct LaunchAttribute {
+  int which = 0;
+  alignas(8) int value[16] = {};
+};
+struct LaunchConfig {
+  unsigned blocks[3], threads[3];
+  unsigned shared_bytes;
+  void* stream;
+  LaunchAttribute* attributes;
+  unsigned attribute_count;
+};
 
 const DriverLibrary& driver() {
   static const DriverLibrary library;
@@ -100,11 +113,15 @@ void Kernel::launch_with(c10::Device device, const LaunchShape& shape, void** ar
   enter_context(device);
   void* stream = guard.getStream(device).native_handle();
   void** no_extra = nullptr;
-  check_driver(
-      driver().call("cuLaunchKernel", handle_, static_cast<unsigned>(shape.blocks), 1U, 1U,
-                    static_cast<unsigned>(shape.threads), 1U, 1U,
-                    static_cast<unsigned>(shape.shared_bytes), stream, arguments, no_extra),
-      "launching " + name_);
+  LaunchAttribute early{kLaunchEarly, {1}};
+  const LaunchConfig config{{static_cast<unsigned>(shape.blocks), 1, 1},
+                            {static_cast<unsigned>(shape.threads), 1, 1},
+                            static_cast<unsigned>(shape.shared_bytes),
+                            stream,
+                            &early,
+                            shape.early ? 1U : 0U};
+  check_driver(driver().call("cuLaunchKernelEx", &config, handle_, arguments, no_extra),
+               "launching " + name_);
 }
 
 const CardLimits& card_limits(c10::Device device) {

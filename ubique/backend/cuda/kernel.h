@@ -15,6 +15,9 @@ struct LaunchShape {
   std::int64_t blocks = 1;
   int threads = 1;
   int shared_bytes = 0;
+  /// Its blocks may start while the kernel before it, one of ours that says when, still runs; they
+  /// wait for it themselves (griddepcontrol). Recordings keep this.
+  bool early = false;
 };
 
 class Kernel {

@@ -115,6 +115,7 @@ TrmWeights Trm::cast(at::ScalarType dtype) const {
     }
     cast.channels = {{block.gate_up, dtype}, {block.down, dtype}, {}, {}};
     kernels::pack_for_channel_mix(cast.channels);
+    if (config_.mlp_t) weights.few.add(cast.tokens, cast.channels);
   }
   return weights;
 }
@@ -158,12 +159,17 @@ at::Tensor Trm::call(const TrmWeights& weights, const at::Tensor& h,
   return x;
 }
 
+at::Tensor Trm::calls(const TrmWeights& weights, at::Tensor h, const at::Tensor& injected,
+                      std::int64_t times) const {
+  if (weights.few.takes(h)) return weights.few.call(h, injected, times);
+  for (std::int64_t i = 0; i < times; ++i) h = call(weights, h, injected);
+  return h;
+}
+
 void Trm::round(const TrmWeights& weights, const at::Tensor& x, Latents& latents) const {
   const auto injected = latents.high + x;  // the same for all calls
-  for (std::int64_t i = 0; i < config_.low_cycles; ++i) {
-    latents.low = call(weights, latents.low, injected);
-  }
-  latents.high = call(weights, latents.high, latents.low);
+  latents.low = calls(weights, latents.low, injected, config_.low_cycles);
+  latents.high = calls(weights, latents.high, latents.low, 1);
 }
 
 Answer Trm::step(const TrmWeights& weights, const at::Tensor& x, Latents& latents) const {

@@ -10,6 +10,7 @@
 
 #include "ubique/base/random.h"
 #include "ubique/kernels/mix.h"
+#include "ubique/kernels/mix_stack.h"
 #include "ubique/models/trm/config.h"
 #include "ubique/plan/needs.h"
 
@@ -39,6 +40,7 @@ struct TrmWeights {
   at::Tensor high_start, low_start;  ///< (H)
   at::Tensor rope_cos, rope_sin;     ///< (L, head size), f32; for Rope alone
   std::vector<BlockWeights> blocks;
+  kernels::MixStack few;  ///< the same blocks for few samples, where a device has kernels for them
 };
 
 class Trm final : public torch::nn::Module {
@@ -73,6 +75,9 @@ class Trm final : public torch::nn::Module {
  private:
   at::Tensor attend(const TrmWeights& weights, const BlockWeights& block,
                     const at::Tensor& x) const;
+  /// `times` calls, each on what the one before it gave.
+  at::Tensor calls(const TrmWeights& weights, at::Tensor h, const at::Tensor& injected,
+                   std::int64_t times) const;
   void round(const TrmWeights& weights, const at::Tensor& x, Latents& latents) const;
 
   TrmConfig config_;
