@@ -10,14 +10,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "flash.h"
 #include "kernel.h"
-#include "tensor_map.h"
 
 namespace ubique::backend {
 namespace {
 
 constexpr std::int64_t kShort = 128, kAttendHead = 64;
-constexpr int kFlashThreads = 512, kFlashStages = 4, kFlashKeys = 96, kFlashQueries = 192;
 
 /// qkv (B, L, 3·heads·size).
 bool does_attend(const at::Tensor& qkv, std::int64_t heads) {
@@ -90,30 +89,6 @@ at::Tensor cuda_attend_backward(const at::Tensor& qkv, const at::Tensor& gradien
   return result;
 }
 
-/// Boxes of so many places of one head.
-cuda::TensorMap heads_map(const at::Tensor& qkv, std::int64_t heads, int places) {
-  const auto samples = qkv.size(0), length = qkv.size(1);
-  const auto slices = 3 * heads;
-  return cuda::swizzled_map(qkv, {kAttendHead, slices, length, samples},
-                            {kAttendHead, slices * kAttendHead, length * slices * kAttendHead},
-                            {static_cast<int>(kAttendHead), 1, places, 1});
-}
-
-/// Queries and keys are turned.
-void attend_long(const at::Tensor& qkv, std::int64_t heads, bool causal, at::Tensor& mixed) {
-  const auto length = qkv.size(1);
-  const auto tiles = qkv.size(0) * heads * ((length + kFlashQueries - 1) / kFlashQueries);
-  const int shared = kFlashStages * 2 * kFlashKeys * 128 + kFlashQueries * 128 + 256;
-  const auto blocks = std::min<std::int64_t>(tiles, cuda::card_limits(qkv.device()).processors);
-  cuda::kernel(qkv.device(), "flash.cu", "flash",
-               {"HOPPER=1", "SCALAR=1", fmt::format("STAGES={}", kFlashStages),
-                fmt::format("LENGTH={}", length), fmt::format("HEADS={}", heads),
-                fmt::format("CAUSAL={}", causal ? 1 : 0)})
-      .launch(qkv.device(), {blocks, kFlashThreads, shared}, heads_map(qkv, heads, 64),
-              heads_map(qkv, heads, kFlashKeys), mixed.mutable_data_ptr(), static_cast<int>(tiles),
-              attend_scale());
-}
-
 at::Tensor cuda_attend(const at::Tensor& qkv, std::int64_t heads,
                        const std::optional<at::Tensor>& cos, const std::optional<at::Tensor>& sin,
                        bool causal) {
@@ -129,7 +104,7 @@ at::Tensor cuda_attend(const at::Tensor& qkv, std::int64_t heads,
             .typed<void(const at::Tensor&, const at::Tensor&, const at::Tensor&)>();
     rotate.call(qkv.view({qkv.size(0), qkv.size(1), 3, heads, kAttendHead}), *cos, *sin);
   }
-  attend_long(qkv, heads, causal, mixed);
+  cuda::flash(qkv, heads, causal, mixed, {});
   return mixed;
 }
 

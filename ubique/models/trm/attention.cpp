@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 
+#include "ubique/kernels/attention.h"
 #include "ubique/kernels/heads.h"
 
 namespace ubique::trm {
@@ -29,9 +30,7 @@ at::Tensor attention(const at::Tensor& x, const kernels::CastWeight& qkv,
   if (!mixed.defined()) {
     const auto [queries, keys, values] =
         kernels::split_heads(product, form.heads, form.cos, form.sin);
-    mixed = at::scaled_dot_product_attention(queries, keys, values, {}, 0, form.causal)
-                .transpose(1, 2)
-                .reshape(x.sizes());  // (B, L, H)
+    mixed = kernels::mix_heads(queries, keys, values, form.causal);  // (B, L, H)
   }
   return at::linear(mixed, out.use());
 }

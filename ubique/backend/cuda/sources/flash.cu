@@ -1,16 +1,19 @@
-// Attention of long sequences without gradients, on Hopper: queries and keys are turned already. Three
-// warpgroups have 64 places each and keep scores and sums in registers; a fourth brings keys and
-// values, 96 places at a time, by the tensor copy engine.
+// Attention of long sequences on Hopper: queries and keys are turned already. Three warpgroups have 64
+// places each, keep scores and sums in registers and take turns at the tensor cores, so that products of
+// one run under the powers of the others; a fourth brings keys and values, 96 places at a time, by the
+// tensor copy engine.
 // LENGTH, HEADS; heads of 64. CAUSAL. STAGES.
-constexpr int kGroups = 3, kKeys = 96, kQueries = kGroups * 64;
+constexpr int kGroups = 3, kKeys = 96, kQueries = kGroups * 64, kThreads = 128 + kGroups * 128;
 constexpr int kQueryTiles = (LENGTH + kQueries - 1) / kQueries;
+constexpr int kFewKeys = 64;  // the last key tile where these are enough and every query sees it
+constexpr bool kLastFew = !CAUSAL && (LENGTH - 1) % kKeys < kFewKeys;
 constexpr unsigned kQueryBytes = 64 * 128, kKeyBytes = kKeys * 128, kStageBytes = 2 * kKeyBytes;
 
 struct alignas(64) TensorMap {
   char bytes[128];
 };
 
-// 64 values of `rows` places from `place` on; beyond the last there are zeros.
+// 64 values of as many places as the map's boxes have, from `place` on; beyond the last there are zeros.
 __device__ inline void tensor_load(unsigned to, const TensorMap& map, int slice, int place, int sample,
                                    unsigned barrier) {
   asm volatile(
@@ -25,6 +28,15 @@ __device__ inline Descriptor swizzled(unsigned address) {
   return describe(address, 16, 1024) | static_cast<Descriptor>(1) << 62;
 }
 
+__device__ inline void everyone() { asm volatile("bar.sync 0, %0;" ::"n"(kThreads) : "memory"); }
+// The warpgroups issue products in turn.
+__device__ inline void turn_wait(int group) {
+  asm volatile("bar.sync %0, 256;" ::"r"(group + 1) : "memory");
+}
+__device__ inline void turn_pass(int group) {
+  asm volatile("bar.arrive %0, 256;" ::"r"((group + 1) % kGroups + 1) : "memory");
+}
+
 struct Tile {
   int sample, head, place;
   __device__ explicit Tile(int number) {
@@ -32,23 +44,27 @@ struct Tile {
     head = number / kQueryTiles % HEADS;
     sample = number / kQueryTiles / HEADS;
   }
-  // The last of the key tiles that these places see.
+  // How many key tiles these places see: two at least.
   __device__ int key_tiles() const {
     const int last = CAUSAL ? min(place + kQueries, LENGTH) : LENGTH;
     return (last + kKeys - 1) / kKeys;
   }
 };
 
-__device__ inline void bring(Ring ring, unsigned queries, unsigned query_full, unsigned query_empty,
-                             const TensorMap& query_map, const TensorMap& key_map, int tiles) {
-  unsigned turn = 0;
-  for (int number = blockIdx.x; number < tiles; number += gridDim.x, turn ^= 1) {
+struct Queries {
+  unsigned places, full, empty;  // addresses
+  unsigned turn;
+};
+
+__device__ inline void bring(Ring& ring, Queries& queries, const TensorMap& query_map,
+                             const TensorMap& key_map, int tiles) {
+  for (int number = blockIdx.x; number < tiles; number += gridDim.x, queries.turn ^= 1) {
     const Tile tile(number);
-    barrier_wait(query_empty, turn ^ 1);
-    barrier_expect(query_full, kGroups * kQueryBytes);
+    barrier_wait(queries.empty, queries.turn ^ 1);
+    barrier_expect(queries.full, kGroups * kQueryBytes);
     for (int group = 0; group < kGroups; ++group) {
-      tensor_load(queries + group * kQueryBytes, query_map, tile.head, tile.place + group * 64,
-                  tile.sample, query_full);
+      tensor_load(queries.places + group * kQueryBytes, query_map, tile.head, tile.place + group * 64,
+                  tile.sample, queries.full);
     }
     for (int block = 0; block < tile.key_tiles(); ++block, ++ring.step) {
       barrier_wait(ring.empty_now(), ring.parity() ^ 1);
@@ -61,9 +77,50 @@ __device__ inline void bring(Ring ring, unsigned queries, unsigned query_full, u
   }
 }
 
+// A thread's share of a warpgroup's work.
+struct Work {
+  int group, warp, lane;
+  float scale;
+  unsigned asked[4][4];               // queries, the left operand of four products
+  unsigned powers[kKeys / 16][4];     // of the last scores, the left operand likewise
+  float mixed[32];                    // sums of values
+  float offset[2], sums[2], shrink[2];  // two rows: powers are 2^(score scale + offset)
+  bool grew;
+};
+
+__device__ inline void load_queries(Work& work, const Queries& queries) {
+  barrier_wait(queries.full, queries.turn);
+  const int own = work.warp * 16 + work.lane % 16;
+  const unsigned at = queries.places + work.group * kQueryBytes + own * 128 +
+                      (work.lane / 16 ^ own % 8) * 16;
+#pragma unroll
+  for (int s = 0; s < 4; ++s) load_blocks(work.asked[s], at ^ s * 32);
+  if (work.lane == 0) barrier_arrive(queries.empty);
+}
+
+template <int count>
+__device__ inline void score(float (&scores)[count], const Work& work, unsigned stage) {
+#pragma unroll
+  for (int i = 0; i < count; ++i) scores[i] = 0.f;  // else what was there would be kept till here
+  products_begin();
+#pragma unroll
+  for (int s = 0; s < 4; ++s) product(scores, work.asked[s], swizzled(stage + s * 32), s == 0);
+  products_commit();
+}
+
+template <int keys>
+__device__ inline void mix(Work& work, unsigned stage) {
+  products_begin();
+#pragma unroll
+  for (int s = 0; s < keys / 16; ++s) {
+    product_of_columns(work.mixed, work.powers[s], swizzled(stage + kKeyBytes + s * 2048), false);
+  }
+  products_commit();
+}
+
 __device__ inline float power_of_two(float x) {
   float y;
-  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 __device__ inline float quad_largest(float value) {
@@ -71,57 +128,93 @@ __device__ inline float quad_largest(float value) {
   return fmaxf(value, __shfl_xor_sync(~0u, value, 2));
 }
 
-// What a thread knows of its two rows.
-struct Rows {
-  float largest[2], sums[2];
-};
-
-// Scores to powers of two below the rows' largest, packed as the left operand of products; what was
-// summed before shrinks accordingly.
-__device__ inline void soften(float (&scores)[48], unsigned (&powers)[6][4], float (&mixed)[32], Rows& rows,
-                              int first_key, int row, int lane, float scale) {
-  const bool whole = first_key + kKeys <= LENGTH && !CAUSAL;
-  float before[2] = {rows.largest[0], rows.largest[1]};
+template <int count>
+__device__ inline void mask(float (&scores)[count], int first_key, int row, int lane) {
 #pragma unroll
-  for (int i = 0; i < 48; ++i) {
-    if (!whole) {
-      const int key = first_key + i / 4 * 8 + lane % 4 * 2 + i % 2;
-      if (key >= LENGTH || (CAUSAL && key > row + i / 2 % 2 * 8)) {
-        scores[i] = -__int_as_float(0x7f800000);
-      }
-    }
-    rows.largest[i / 2 % 2] = fmaxf(rows.largest[i / 2 % 2], scores[i]);
-  }
-  float offset[2];
-#pragma unroll
-  for (int r = 0; r < 2; ++r) {
-    rows.largest[r] = quad_largest(rows.largest[r]);
-    const float shrink = power_of_two((before[r] - rows.largest[r]) * scale);
-    offset[r] = rows.largest[r] * scale;
-    rows.sums[r] *= shrink;
-#pragma unroll
-    for (int j = 0; j < 8; ++j) {
-      mixed[j * 4 + r * 2] *= shrink;
-      mixed[j * 4 + r * 2 + 1] *= shrink;
-    }
-  }
-#pragma unroll
-  for (int j = 0; j < 12; ++j) {
-#pragma unroll
-    for (int r = 0; r < 2; ++r) {
-      const float a = power_of_two(fmaf(scores[j * 4 + r * 2], scale, -offset[r]));
-      const float b = power_of_two(fmaf(scores[j * 4 + r * 2 + 1], scale, -offset[r]));
-      rows.sums[r] += a + b;
-      powers[j / 2][j % 2 * 2 + r] = pack_pair(a, b);
+  for (int i = 0; i < count; ++i) {
+    const int key = first_key + i / 4 * 8 + lane % 4 * 2 + i % 2;
+    if (key >= LENGTH || (CAUSAL && key > row + i / 2 % 2 * 8)) {
+      scores[i] = -__int_as_float(0x7f800000);
     }
   }
 }
 
-__device__ inline void write_tile(Bf16* y, const float (&mixed)[32], const Rows& rows, const Tile& tile,
-                                  int row, int lane) {
+// How the rows' offsets come about. To look for the largest of all scores takes a tenth of the time.
+// The first keys' largest does as well unless later ones exceed it by as much as f32 can hold
+// (kTrusting); kCareful looks at all, and moves when they exceed what was known 256-fold.
+enum Care { kFirst, kTrusting, kCareful };
+
+template <Care care, int count>
+__device__ inline void find_offsets(Work& work, const float (&scores)[count]) {
+  float top[2];
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
-    float sum = rows.sums[r];
+    float even = scores[r * 2], odd = scores[r * 2 + 1];
+#pragma unroll
+    for (int i = r * 2 + 4; i < count; i += 4) {
+      even = fmaxf(even, scores[i]);
+      odd = fmaxf(odd, scores[i + 1]);
+    }
+    top[r] = fmaxf(even, odd) * work.scale;
+  }
+  if (care == kCareful) {
+    work.grew = __any_sync(~0u, fmaxf(top[0] + work.offset[0], top[1] + work.offset[1]) > 8.f);
+    if (!work.grew) return;
+  }
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const float offset = -quad_largest(top[r]), before = work.offset[r];
+    work.offset[r] = care == kFirst ? offset : fminf(offset, before);
+    work.shrink[r] = care == kFirst ? 0.f : power_of_two(work.offset[r] - before);
+    work.sums[r] = care == kFirst ? 0.f : work.sums[r] * work.shrink[r];
+  }
+}
+
+// Scores to powers of two, packed; what was summed before shrinks accordingly.
+template <Care care, int count>
+__device__ inline void soften(Work& work, float (&scores)[count], int first_key, int row) {
+  const int last = CAUSAL ? min(row - work.lane / 4, LENGTH - 1) : LENGTH - 1;
+  if (first_key + 2 * count > last + 1) mask(scores, first_key, row, work.lane);
+  if (care != kTrusting) find_offsets<care>(work, scores);
+#pragma unroll
+  for (int i = 0; i < count; ++i) {
+    scores[i] = power_of_two(fmaf(scores[i], work.scale, work.offset[i / 2 % 2]));
+    work.sums[i / 2 % 2] += scores[i];
+  }
+#pragma unroll
+  for (int j = 0; j < count / 2; ++j) {
+    work.powers[j / 4][j % 4] = pack_pair(scores[j * 2], scores[j * 2 + 1]);
+  }
+  if (care == kFirst || (care == kCareful && work.grew)) {
+#pragma unroll
+    for (int i = 0; i < 32; ++i) {
+      work.mixed[i] = care == kFirst ? 0.f : work.mixed[i] * work.shrink[i / 2 % 2];
+    }
+  }
+}
+
+// Scores of the next keys, and values mixed by the powers of the last.
+template <Care care, int keys>
+__device__ inline void go_on(Work& work, Ring& ring, int first_key, int row) {
+  const unsigned before = ring.stage_bytes(kStageBytes), empty = ring.empty_now();
+  ++ring.step;
+  barrier_wait(ring.full_now(), ring.parity());
+  float scores[keys / 2];
+  turn_wait(work.group);
+  score(scores, work, ring.stage_bytes(kStageBytes));
+  mix<kKeys>(work, before);
+  turn_pass(work.group);
+  products_wait<0>();
+  if (work.lane == 0) barrier_arrive(empty);
+  soften<care>(work, scores, first_key, row);
+}
+
+// Also the logarithms of the sums of exponentials (samples, HEADS, LENGTH) where wanted.
+__device__ inline void write_tile(Bf16* y, float* logs, const Work& work, const Tile& tile, int row) {
+  const int lane = work.lane;
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    float sum = work.sums[r];
     sum += __shfl_xor_sync(~0u, sum, 1);
     sum += __shfl_xor_sync(~0u, sum, 2);
     const float share = __fdividef(1.f, sum);
@@ -129,13 +222,17 @@ __device__ inline void write_tile(Bf16* y, const float (&mixed)[32], const Rows&
 #pragma unroll
     for (int j = 0; j < 4; ++j) {
       const int i = j * 8 + r * 2;
-      even[j] = pack_pair(mixed[i] * share, mixed[i + 1] * share);
-      odd[j] = pack_pair(mixed[i + 4] * share, mixed[i + 5] * share);
+      even[j] = pack_pair(work.mixed[i] * share, work.mixed[i + 1] * share);
+      odd[j] = pack_pair(work.mixed[i + 4] * share, work.mixed[i + 5] * share);
     }
     trade(even, lane);
     trade(odd, lane);
     const int place = row + r * 8;
     if (place >= LENGTH) continue;
+    if (logs && lane % 4 == 0) {
+      logs[(static_cast<long long>(tile.sample) * HEADS + tile.head) * LENGTH + place] =
+          0.69314718f * (__log2f(sum) - work.offset[r]);
+    }
     const long long token = static_cast<long long>(tile.sample) * LENGTH + place;
     uint4* const to = reinterpret_cast<uint4*>(y + (token * HEADS + tile.head) * 64 + lane % 4 * 16);
     to[0] = make_uint4(even[0], even[1], even[2], even[3]);
@@ -143,67 +240,79 @@ __device__ inline void write_tile(Bf16* y, const float (&mixed)[32], const Rows&
   }
 }
 
+// Returns whether all sums stayed in range.
+template <Care care>
+__device__ inline bool attend_tiles(Ring& ring, Queries& queries, Bf16* y, float* logs, int tiles,
+                                    float scale) {
+  constexpr bool kFew = kLastFew && care == kTrusting;
+  Work work;
+  work.group = threadIdx.x / 128 - 1, work.warp = threadIdx.x / 32 % 4, work.lane = threadIdx.x % 32;
+  work.scale = scale;
+  bool good = true;
+  float scores[kKeys / 2];
+  load_queries(work, queries);
+  barrier_wait(ring.full_now(), ring.parity());
+  score(scores, work, ring.stage_bytes(kStageBytes));
+  for (int number = blockIdx.x; number < tiles; number += gridDim.x) {
+    const Tile tile(number);
+    const int row = tile.place + work.group * 64 + work.warp * 16 + work.lane / 4;
+    const int blocks = tile.key_tiles();
+    products_wait<0>();
+    soften<kFirst>(work, scores, 0, row);
+#pragma unroll 1
+    for (int block = 1; block < blocks - kFew; ++block) {
+      go_on<care, kKeys>(work, ring, block * kKeys, row);
+    }
+    if (kFew) go_on<care, kFewKeys>(work, ring, (blocks - 1) * kKeys, row);
+    const unsigned stage = ring.stage_bytes(kStageBytes), empty = ring.empty_now();
+    ++ring.step;
+    queries.turn ^= 1;
+    turn_wait(work.group);
+    mix<kFew ? kFewKeys : kKeys>(work, stage);
+    if (number + gridDim.x < tiles) {
+      load_queries(work, queries);
+      barrier_wait(ring.full_now(), ring.parity());
+    }
+    score(scores, work, ring.stage_bytes(kStageBytes));  // of the next tile; of nothing after the last
+    turn_pass(work.group);
+    products_wait<1>();
+    if (work.lane == 0) barrier_arrive(empty);
+    good &= work.sums[0] < 1e30f && work.sums[1] < 1e30f;
+    write_tile(y, logs, work, tile, row);
+  }
+  products_wait<0>();
+  return good;
+}
+
 // `scale` has log2(e) in it. Both maps are of qkv (samples, LENGTH, 3 HEADS, 64); boxes of 64 and 96.
-extern "C" __global__ void __launch_bounds__(512, 1)
+// `logs` may be null.
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
     flash(const __grid_constant__ TensorMap query_map, const __grid_constant__ TensorMap key_map, Bf16* y,
-          int tiles, float scale) {
+          float* logs, int tiles, float scale) {
   extern __shared__ __align__(1024) char memory[];
   constexpr unsigned kQueriesAt = STAGES * kStageBytes, kBarriersAt = kQueriesAt + kGroups * kQueryBytes;
+  constexpr unsigned kMoreAt = kBarriersAt + 16 * STAGES;
   Ring ring = make_ring(memory, kBarriersAt, 4 * kGroups);
-  const unsigned queries = shared_address(memory) + kQueriesAt;
-  const unsigned query_full = shared_address(memory) + kBarriersAt + 16 * STAGES;
-  const unsigned query_empty = query_full + 8;
+  const unsigned base = shared_address(memory);
+  Queries queries = {base + kQueriesAt, base + kMoreAt, base + kMoreAt + 8, 0};
+  volatile int* const again = reinterpret_cast<int*>(memory + kMoreAt + 16);
   if (threadIdx.x == 0) {
-    barrier_init(query_full, 1);
-    barrier_init(query_empty, 4 * kGroups);
+    barrier_init(queries.full, 1);
+    barrier_init(queries.empty, 4 * kGroups);
     barrier_publish();
+    *again = 0;
   }
-  __syncthreads();
-  const int role = threadIdx.x / 128;
-  if (role == 0) {
-    give_registers<24>();
-    if (threadIdx.x == 0) bring(ring, queries, query_full, query_empty, query_map, key_map, tiles);
+  everyone();
+  if (threadIdx.x < 128) {
+    give_registers<32>();
+    if (threadIdx.x == 0) bring(ring, queries, query_map, key_map, tiles);
+    everyone();
+    if (*again && threadIdx.x == 0) bring(ring, queries, query_map, key_map, tiles);
   } else {
     take_registers<160>();
-    const int warp = threadIdx.x / 32 % 4, lane = threadIdx.x % 32, group = role - 1;
-    unsigned turn = 0;
-    for (int number = blockIdx.x; number < tiles; number += gridDim.x, turn ^= 1) {
-      const Tile tile(number);
-      barrier_wait(query_full, turn);
-      unsigned a[4][4];
-      const int own = warp * 16 + lane % 16;
-#pragma unroll
-      for (int s = 0; s < 4; ++s) {
-        const int sixteenth = (s * 2 + lane / 16) ^ (own % 8);
-        load_blocks(a[s], queries + group * kQueryBytes + own * 128 + sixteenth * 16);
-      }
-      if (lane == 0) barrier_arrive(query_empty);
-      const int row = tile.place + group * 64 + warp * 16 + lane / 4;
-      float mixed[32];
-#pragma unroll
-      for (int i = 0; i < 32; ++i) mixed[i] = 0.f;
-      Rows rows = {{-1e30f, -1e30f}, {0.f, 0.f}};
-      for (int block = 0; block < tile.key_tiles(); ++block, ++ring.step) {
-        barrier_wait(ring.full_now(), ring.parity());
-        const unsigned stage = ring.stage_bytes(kStageBytes);
-        float scores[48];
-        products_begin();
-#pragma unroll
-        for (int s = 0; s < 4; ++s) product(scores, a[s], swizzled(stage + s * 32), s == 0);
-        products_commit();
-        products_wait<0>();
-        unsigned powers[6][4];
-        soften(scores, powers, mixed, rows, block * kKeys, row, lane, scale);
-        products_begin();
-#pragma unroll
-        for (int s = 0; s < 6; ++s) {
-          product_of_columns(mixed, powers[s], swizzled(stage + kKeyBytes + s * 2048), false);
-        }
-        products_commit();
-        products_wait<0>();
-        if (lane == 0) barrier_arrive(ring.empty_now());
-      }
-      write_tile(y, mixed, rows, tile, row, lane);
-    }
+    if (threadIdx.x / 128 == kGroups) turn_pass(kGroups - 1);
+    if (!attend_tiles<kTrusting>(ring, queries, y, logs, tiles, scale)) *again = 1;
+    everyone();
+    if (*again) attend_tiles<kCareful>(ring, queries, y, logs, tiles, scale);
   }
 }
