@@ -3,12 +3,14 @@
 
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
+#include <fmt/format.h>
 #include <torch/library.h>
 
 #include <array>
 #include <memory>
 
 #include "ubique/kernels/autograd.h"
+#include "ubique/kernels/trust.h"
 
 namespace ubique::kernels {
 namespace {
@@ -105,6 +107,21 @@ using Table = std::optional<at::Tensor>;
 
 Table given_table(const at::Tensor& table) { return table.defined() ? Table(table) : std::nullopt; }
 
+at::Tensor run_attend(const at::Tensor& qkv, const HeadForm& form, bool causal) {
+  static const auto op =
+      find_heads_op<at::Tensor(const at::Tensor&, std::int64_t, const Table&, const Table&, bool)>(
+          "ubique::attend");
+  return op.call(qkv, form.heads, given_table(form.cos), given_table(form.sin), causal);
+}
+
+at::Tensor run_attend_backward(const at::Tensor& qkv, const at::Tensor& gradient,
+                               const HeadForm& form, bool causal) {
+  static const auto op =
+      find_heads_op<at::Tensor(const at::Tensor&, const at::Tensor&, std::int64_t, const Table&,
+                               const Table&, bool)>("ubique::attend_backward");
+  return op.call(qkv, gradient, form.heads, given_table(form.cos), given_table(form.sin), causal);
+}
+
 /// Nothing but qkv is kept: backward works the shares out again.
 class Attend final : public torch::autograd::Node {
  public:
@@ -117,11 +134,7 @@ class Attend final : public torch::autograd::Node {
   torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
     const PlainTensors plain;
     if (!gradients[0].defined()) return {at::Tensor()};
-    static const auto op =
-        find_heads_op<at::Tensor(const at::Tensor&, const at::Tensor&, std::int64_t, const Table&,
-                                 const Table&, bool)>("ubique::attend_backward");
-    return {op.call(qkv_, gradients[0].contiguous(), form_.heads, given_table(form_.cos),
-                    given_table(form_.sin), causal_)};
+    return {run_attend_backward(qkv_, gradients[0].contiguous(), form_, causal_)};
   }
 
   at::Tensor qkv_;
@@ -129,11 +142,41 @@ class Attend final : public torch::autograd::Node {
   bool causal_;
 };
 
-bool does_attend(const at::Tensor& qkv, std::int64_t heads) {
-  using Does = decltype(does_attend);
+/// Two samples, forward and, where `learns`, backward.
+std::vector<Trial> try_attend(const at::Tensor& like, const HeadForm& form, bool causal,
+                              bool learns) {
+  const auto qkv = made_up({2, like.size(1), like.size(2)}, like, 1) * 2;
+  const auto gradient = made_up({2, like.size(1), like.size(2) / 3}, like, 2);
+  auto leaf = qkv.to(at::kFloat);
+  at::Tensor expected;
+  {
+    const at::AutoGradMode recorded(learns);
+    const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
+    leaf.requires_grad_(learns);
+    // Rotation may work in place.
+    const auto [q, k, v] = split_heads(leaf * 1, form.heads, form.cos, form.sin);
+    expected = at::scaled_dot_product_attention(q, k, v, {}, 0, causal)
+                   .transpose(1, 2)
+                   .reshape(gradient.sizes());
+    if (learns) expected.backward(gradient.to(at::kFloat));
+  }
+  const PlainTensors plain;
+  std::vector<Trial> trials = {{run_attend(qkv.clone(), form, causal), expected.detach()}};
+  if (learns) trials.push_back({run_attend_backward(qkv, gradient, form, causal), leaf.grad()});
+  return trials;
+}
+
+/// Has the device a kernel for this, and one for its gradient if that is wanted?
+bool does_attend(const at::Tensor& qkv, const HeadForm& form, bool causal) {
+  using Does = bool(const at::Tensor&, std::int64_t);
   static const auto forward = find_heads_op<Does>("ubique::does_attend");
   static const auto backward = find_heads_op<Does>("ubique::does_attend_backward");
-  return (wants_gradient(qkv) ? backward : forward).call(qkv, heads);
+  const bool learns = wants_gradient(qkv);
+  if (!(learns ? backward : forward).call(qkv, form.heads)) return false;
+  const auto name = fmt::format("attend, {} places, {} heads{}{}{}", qkv.size(1), form.heads,
+                                causal ? ", causal" : "", form.rotates() ? ", turned" : "",
+                                learns ? ", gradient" : "");
+  return is_trusted(name, qkv, [&] { return try_attend(qkv, form, causal, learns); });
 }
 
 }  // namespace
@@ -156,17 +199,15 @@ TORCH_LIBRARY_FRAGMENT(ubique, library) {
 
 at::Tensor attend(const at::Tensor& qkv, std::int64_t heads, const at::Tensor& cos,
                   const at::Tensor& sin, bool causal) {
-  if (!does_attend(qkv, heads)) return {};
-  static const auto op =
-      find_heads_op<at::Tensor(const at::Tensor&, std::int64_t, const Table&, const Table&, bool)>(
-          "ubique::attend");
+  HeadForm form{heads, cos, sin};
+  if (!does_attend(qkv, form, causal)) return {};
   at::Tensor mixed;
   {
     const PlainTensors plain;
-    mixed = op.call(qkv, heads, given_table(cos), given_table(sin), causal);
+    mixed = run_attend(qkv, form, causal);
   }
   if (wants_gradient(qkv)) {
-    attach(mixed, std::make_shared<Attend>(qkv.detach(), HeadForm{heads, cos, sin}, causal), {qkv});
+    attach(mixed, std::make_shared<Attend>(qkv.detach(), std::move(form), causal), {qkv});
   }
   return mixed;
 }

@@ -2,13 +2,16 @@
 #include "ubique/kernels/mix.h"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
+#include <cmath>
 #include <memory>
 #include <utility>
 
 #include "ubique/kernels/autograd.h"
 #include "ubique/kernels/fused_mix.h"
 #include "ubique/kernels/fused_rows.h"
+#include "ubique/kernels/trust.h"
 
 namespace ubique::kernels {
 namespace {
@@ -218,7 +221,41 @@ class PostNorm final : public torch::autograd::Node {
   at::Tensor y_, inverse_;
 };
 
+bool trusts_channel_gate(const at::Tensor& like) {
+  const auto name = fmt::format("channel_gate, {} x {}", like.size(0), like.size(1));
+  return is_trusted(name, like, [&] {
+    const auto x = made_up({1, 130, like.size(1)}, like, 1);
+    const auto gate_up = made_up(like.sizes(), like, 2) / std::sqrt(like.size(1) / 4.);
+    const auto plain = plain_weights(gate_up, gate_up);
+    const auto [gated, wide] = Channels::gate(x.to(at::kFloat), plain, true);
+    const auto packed = fused::pack_channel_gate(gate_up);
+    const auto [alone, none] = fused::channel_gate(x[0], packed, false);
+    const auto [kept, whole] = fused::channel_gate(x[0], packed, true);
+    return std::vector<Trial>{{alone, gated}, {kept, gated}, {whole, wide}};
+  });
+}
+
+bool trusts_token_mix(const at::Tensor& like, std::int64_t width) {
+  const auto length = like.size(1), inner = like.size(0) / 2;
+  return is_trusted(fmt::format("token_mix, {} x {}", like.size(0), length), like, [&] {
+    std::vector<Trial> trials;
+    for (const std::int64_t samples : {1, 40}) {  // few of them have a kernel of their own
+      const auto x = made_up({samples, length, width}, like, 1);
+      const auto gate_up = made_up(like.sizes(), like, 2) / std::sqrt(length / 4.);
+      const auto down = made_up({length, inner}, like, 3) / std::sqrt(inner / 4.);
+      const auto packed = fused::pack_token_mix(gate_up, down, false);
+      trials.push_back({std::get<0>(fused::token_mix(x, packed, kNormEpsilon)),
+                        token_mix(x.to(at::kFloat), plain_weights(gate_up, down), Kept::Narrow)});
+    }
+    return trials;
+  });
+}
+
 }  // namespace
+
+GatedWeights plain_weights(const at::Tensor& gate_up, const at::Tensor& down) {
+  return {{gate_up.to(at::kFloat), at::kFloat}, {down.to(at::kFloat), at::kFloat}, {}, {}};
+}
 
 at::Tensor channel_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept) {
   return gated_mix<Channels>(x, weights, kept);
@@ -232,14 +269,15 @@ at::Tensor token_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept
 void pack_for_channel_mix(GatedWeights& weights) {
   const PlainTensors plain;
   const auto& gate_up = weights.gate_up.value;
-  if (fused::does_channel_gate(gate_up)) weights.packed = fused::pack_channel_gate(gate_up);
+  if (!fused::does_channel_gate(gate_up) || !trusts_channel_gate(gate_up)) return;
+  weights.packed = fused::pack_channel_gate(gate_up);
 }
 
 void pack_for_token_mix(GatedWeights& weights, std::int64_t width) {
   const bool learns = weights.gate_up.wants_gradient() || weights.down.wants_gradient();
   const PlainTensors plain;
   const auto &gate_up = weights.gate_up.value, &down = weights.down.value;
-  if (!fused::does_token_mix(gate_up, width)) return;
+  if (!fused::does_token_mix(gate_up, width) || !trusts_token_mix(gate_up, width)) return;
   weights.packed = fused::pack_token_mix(gate_up, down, false);
   if (learns) weights.packed_back = fused::pack_token_mix(gate_up, down, true);
 }

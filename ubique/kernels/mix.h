@@ -31,6 +31,9 @@ void pack_for_channel_mix(GatedWeights& weights);
 /// computing them again.
 enum class Kept { Wide, Narrow };
 
+/// For plain ops in f32, whatever the device has.
+GatedWeights plain_weights(const at::Tensor& gate_up, const at::Tensor& down);
+
 /// Mixes the values of every token; D = H, normed along H.
 at::Tensor channel_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept);
 

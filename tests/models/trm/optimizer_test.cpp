@@ -141,7 +141,7 @@ TEST_CASE("trm optimizer: one kernel for all tensors and their averages has the 
   const auto plain = updated(false), fused = updated(true);
   for (std::size_t i = 0; i < plain.size(); ++i) {
     CAPTURE(plain[i].first);
-    CHECK(distance(fused[i].second.detach(), plain[i].second.detach().cpu()) < 3e-7);
+    CHECK(distance(fused[i].second.detach(), plain[i].second.detach().cpu()) < 6e-7);
   }
 }
 

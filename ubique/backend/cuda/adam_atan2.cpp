@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <torch/library.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "kernel.h"
 
 namespace ubique::backend {
@@ -23,7 +26,9 @@ struct AdamTensors {
 struct AdamUpdate {
   AdamTensors tensors[kAdamTensors];
   int used = 0;
-  float beta1 = 0, beta2 = 0, decay = 0, average_share = 0;
+  float share1 = 0, share2 = 0;
+  float log1 = 0, log2 = 0;
+  float decay = 0, average_share = 0;
 };
 
 bool does_adam_atan2(const at::Tensor& weight) {
@@ -40,8 +45,10 @@ void cuda_adam_atan2(at::TensorList weights, at::TensorList gradients, at::Tenso
                                      fmt::format("PER_BLOCK={}", kAdamPerBlock)});
   for (std::size_t first = 0; first < weights.size(); first += kAdamTensors) {
     AdamUpdate update;
-    update.beta1 = static_cast<float>(beta1);
-    update.beta2 = static_cast<float>(beta2);
+    update.share1 = static_cast<float>(1 - beta1);
+    update.share2 = static_cast<float>(1 - beta2);
+    update.log1 = static_cast<float>(std::log(beta1));
+    update.log2 = static_cast<float>(std::log(beta2));
     update.decay = static_cast<float>(weight_decay);
     update.average_share = static_cast<float>(average_share);
     std::int64_t blocks = 0;

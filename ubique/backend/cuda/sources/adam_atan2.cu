@@ -14,7 +14,9 @@ struct Tensors {
 struct Update {
   Tensors tensors[TENSORS];
   int used;
-  float beta1, beta2, decay, average_share;
+  float share1, share2;  // 1 - beta, which floats' betas would round
+  float log1, log2;      // of beta
+  float decay, average_share;
 };
 
 extern "C" __global__ void adam_atan2(const __grid_constant__ Update update, const float* lr,
@@ -25,15 +27,15 @@ extern "C" __global__ void adam_atan2(const __grid_constant__ Update update, con
   const long long start = (blockIdx.x - t.first_block) * PER_BLOCK;
   const bool skip = *bad > 0.f;
   const float taken = fmaxf(*step, 1.f), rate = *lr;
-  const float correction1 = -expm1f(taken * logf(update.beta1));
-  const float root2 = sqrtf(-expm1f(taken * logf(update.beta2)));
+  const float correction1 = -expm1f(taken * update.log1);
+  const float root2 = sqrtf(-expm1f(taken * update.log2));
   for (long long i = start + threadIdx.x; i < min(start + PER_BLOCK, t.count); i += blockDim.x) {
     float weight = t.weight[i];
     if (!skip) {
       const float gradient = t.gradient[i];
       float mean = t.mean[i], square = t.square[i];
-      mean += (1.f - update.beta1) * (gradient - mean);
-      square += (1.f - update.beta2) * (gradient * gradient - square);
+      mean += update.share1 * (gradient - mean);
+      square += update.share2 * (gradient * gradient - square);
       weight *= 1.f - rate * update.decay;
       weight -= rate / correction1 * atan2f(mean, sqrtf(square) / root2);
       t.mean[i] = mean;

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of a pretended device, right and wrong ones: what is tried, and what is used then.
+#include "ubique/kernels/trust.h"
+
+#include <ATen/ATen.h>
+#include <doctest/doctest.h>
+#include <torch/library.h>
+
+#include "ubique/kernels/heads.h"
+#include "ubique/kernels/mix.h"
+#include "ubique/kernels/mix_stack.h"
+
+using namespace ubique::kernels;
+
+namespace {
+
+enum class Pretended { None, Right, Wrong };
+Pretended pretended = Pretended::None;  // other tests have no such kernels
+int calls = 0;
+
+/// While it lives, the CPU has kernels.
+struct Pretend {
+  explicit Pretend(Pretended which) {
+    pretended = which;
+    calls = 0;
+  }
+  ~Pretend() { pretended = Pretended::None; }
+};
+
+bool has_kernels() { return pretended != Pretended::None; }
+bool of_one(const at::Tensor&) { return has_kernels(); }
+bool of_sized(const at::Tensor&, std::int64_t) { return has_kernels(); }
+bool of_two(const at::Tensor&, const at::Tensor&) { return has_kernels(); }
+
+at::Tensor given(const at::Tensor& result) {
+  ++calls;
+  return pretended == Pretended::Wrong ? result + 0.5 : result;
+}
+
+at::Tensor pack_gate(const at::Tensor& gate_up) { return gate_up.clone(); }
+std::tuple<at::Tensor, at::Tensor> gate(const at::Tensor& x, const at::Tensor& packed, bool keep) {
+  const auto wide = at::linear(x, packed).view({x.size(0), 2, -1});
+  return {given(at::silu(wide.select(1, 0)) * wide.select(1, 1)), keep ? wide : at::Tensor()};
+}
+
+at::Tensor pack_tokens(const at::Tensor& gate_up, const at::Tensor& down, bool) {
+  return at::cat({gate_up, down.t()});  // (3I, L)
+}
+GatedWeights tokens_of(const at::Tensor& packed) {
+  const auto inner = packed.size(0) / 3;
+  return plain_weights(packed.slice(0, 0, 2 * inner), packed.slice(0, 2 * inner).t().contiguous());
+}
+std::tuple<at::Tensor, at::Tensor> tokens(const at::Tensor& x, const at::Tensor& packed, double) {
+  return {given(token_mix(x.to(at::kFloat), tokens_of(packed), Kept::Narrow).to(x.dtype())),
+          at::ones({x.size(0), x.size(2)})};
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> pack_stack(const at::Tensor& token_gate_up,
+                                                          const at::Tensor& token_down,
+                                                          const at::Tensor& gate_up,
+                                                          const at::Tensor& down) {
+  return {pack_tokens(token_gate_up, token_down, false), gate_up.clone(), down.clone()};
+}
+at::Tensor stack(const at::Tensor& h, const at::Tensor& injected, at::TensorList packed,
+                 std::int64_t times, double) {
+  auto x = h.to(at::kFloat);
+  for (std::int64_t i = 0; i < times; ++i) {
+    x = x + injected;
+    for (std::size_t block = 0; block < packed.size(); block += 3) {
+      x = token_mix(x, tokens_of(packed[block]), Kept::Narrow);
+      x = channel_mix(x, plain_weights(packed[block + 1], packed[block + 2]), Kept::Narrow);
+    }
+  }
+  return given(x.to(h.dtype()));
+}
+
+using Table = std::optional<at::Tensor>;
+at::Tensor attended(const at::Tensor& qkv, std::int64_t heads, const Table& cos, const Table& sin,
+                    bool causal) {
+  const auto [q, k, v] =
+      split_heads(qkv, heads, cos.value_or(at::Tensor()), sin.value_or(at::Tensor()));
+  return at::scaled_dot_product_attention(q, k, v, {}, 0, causal)
+      .transpose(1, 2)
+      .reshape({qkv.size(0), qkv.size(1), -1});
+}
+at::Tensor attend_forward(const at::Tensor& qkv, std::int64_t heads, const Table& cos,
+                          const Table& sin, bool causal) {
+  return given(attended(qkv.to(at::kFloat), heads, cos, sin, causal).to(qkv.dtype()));
+}
+at::Tensor attend_back(const at::Tensor& qkv, const at::Tensor& gradient, std::int64_t heads,
+                       const Table& cos, const Table& sin, bool causal) {
+  const at::AutoGradMode recorded(true);
+  const auto leaf = qkv.to(at::kFloat).requires_grad_();
+  attended(leaf * 1, heads, cos, sin, causal).backward(gradient.to(at::kFloat));
+  return given(leaf.grad().to(qkv.dtype()));
+}
+
+TORCH_LIBRARY_IMPL(ubique, CPU, library) {
+  library.impl("does_channel_gate", TORCH_FN(of_one));
+  library.impl("pack_channel_gate", TORCH_FN(pack_gate));
+  library.impl("channel_gate", TORCH_FN(gate));
+  library.impl("does_token_mix", TORCH_FN(of_sized));
+  library.impl("pack_token_mix", TORCH_FN(pack_tokens));
+  library.impl("token_mix", TORCH_FN(tokens));
+  library.impl("does_mix_stack", TORCH_FN(of_two));
+  library.impl("pack_mix_stack", TORCH_FN(pack_stack));
+  library.impl("mix_stack", TORCH_FN(stack));
+  library.impl("does_attend", TORCH_FN(of_sized));
+  library.impl("does_attend_backward", TORCH_FN(of_sized));
+  library.impl("attend", TORCH_FN(attend_forward));
+  library.impl("attend_backward", TORCH_FN(attend_back));
+}
+
+GatedWeights weights_of(std::int64_t inner, std::int64_t columns) {
+  const auto like = at::zeros({1});
+  return {{made_up({2 * inner, columns}, like, 5), at::kBFloat16},
+          {made_up({columns, inner}, like, 6), at::kBFloat16},
+          {},
+          {}};
+}
+
+}  // namespace
+
+TEST_CASE("trust: a kernel is tried once, and used if it gives what plain ops give") {
+  const auto like = at::zeros({1}), ones = at::ones({3});
+  int tried = 0;
+  const auto trial = [&](const at::Tensor& got) {
+    return [&tried, got, ones] {
+      ++tried;
+      return std::vector<Trial>{{ones, ones}, {got, ones}};
+    };
+  };
+  for (int twice = 0; twice < 2; ++twice) {
+    CHECK(is_trusted("right", like, trial(ones * 1.01)));
+    CHECK(!is_trusted("wrong", like, trial(ones * 1.1)));
+    CHECK(!is_trusted("nothing", like, trial(ones * NAN)));
+    CHECK(!is_trusted("of another shape", like, trial(at::ones({2}))));
+  }
+  CHECK(tried == 4);
+  CHECK(is_trusted("right", like.to(at::kHalf), trial(ones)));  // another dtype is another kernel
+  CHECK(tried == 5);
+}
+
+TEST_CASE("trust: made-up values are the same every time, and no generator moves on") {
+  const auto like = at::zeros({1}, at::kBFloat16);
+  at::manual_seed(1);
+  const auto before = at::rand({3});
+  at::manual_seed(1);
+  const auto values = made_up({50, 40}, like, 3);
+  CHECK(at::equal(at::rand({3}), before));
+  CHECK((values.scalar_type() == at::kBFloat16));
+  CHECK(at::equal(values, made_up({50, 40}, like, 3)));
+  CHECK(!at::equal(values, made_up({50, 40}, like, 4)));
+  CHECK(values.abs().max().item<double>() <= 1);
+  CHECK(std::abs(values.to(at::kFloat).mean().item<double>()) < 0.05);
+  CHECK(values.to(at::kFloat).square().mean().item<double>() ==
+        doctest::Approx(1. / 3).epsilon(0.1));
+}
+
+TEST_CASE("trust: mixing is left to plain ops where the kernels are wrong") {
+  for (const bool right : {true, false}) {
+    const Pretend kernels(right ? Pretended::Right : Pretended::Wrong);
+    const at::NoGradGuard no_gradients;
+    auto channels = weights_of(32, right ? 24 : 40), mixing = weights_of(48, right ? 9 : 10);
+    pack_for_channel_mix(channels);
+    CHECK(channels.packed.defined() == right);
+    pack_for_token_mix(mixing, 24);
+    CHECK(mixing.packed.defined() == right);
+    MixStack few;
+    few.add(mixing, channels);
+    CHECK(few.packed.size() == (right ? 3 : 0));
+  }
+}
+
+TEST_CASE("trust: attention is left to plain ops where the kernels are wrong, gradients or not") {
+  for (const bool right : {true, false}) {
+    for (const bool learns : {false, true}) {
+      const Pretend kernels(right ? Pretended::Right : Pretended::Wrong);
+      const auto length = right ? 7 : 6;
+      const auto qkv = made_up({3, length, 3 * 2 * 4}, at::zeros({1}, at::kBFloat16), 1);
+      const auto angles = at::rand({length, 4}) * 3;
+      auto leaf = qkv.clone().requires_grad_(learns);
+      const auto mixed = attend(leaf, 2, angles.cos(), angles.sin(), true);
+      CHECK(mixed.defined() == right);
+      if (!right || !learns) continue;
+      const auto gradient = made_up(mixed.sizes(), qkv, 2);
+      const auto before = calls;
+      mixed.backward(gradient);
+      CHECK(calls == before + 1);
+      CHECK(leaf.grad().defined());
+    }
+  }
+}
