@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ubique/kernels/mix_stack.h"
 
+#include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
