@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "ubique/base/file.h"
 #include "ubique/base/names.h"
 #include "ubique/export/write.h"
 
@@ -110,6 +111,11 @@ std::string after_words(const std::string& format, const fs::path& path) {
   return {};
 }
 
+/// Once it is known that there is something to write there.
+void make_way(const fs::path& path) {
+  if (!path.parent_path().empty()) make_folder(path.parent_path());
+}
+
 engine::Outcome write_as_graph(const Family& family, const Request& request,
                                const std::string& from, engine::Model& model,
                                const std::string& format) {
@@ -127,6 +133,7 @@ engine::Outcome write_as_graph(const Family& family, const Request& request,
   request.config.finish();
   const auto path =
       request.output.empty() ? default_output(exported->graph.name, format) : request.output;
+  make_way(path);
   const auto checked = write_graph(*exported, wishes, path);
   auto json = json_document("export", 1);
   json["model"] = from;
@@ -158,6 +165,7 @@ engine::Outcome write_as_weights(const Family& family, const Request& request,
     request.config.find<std::string>(option.key);  // the family reads it when it writes
   }
   request.config.finish();
+  make_way(request.output);
   family.export_model(model, format, request.output, request.config);
   auto json = json_document("convert", 1);
   json["from"] = from;
