@@ -2,26 +2,21 @@
 #include "ubique/kernels/attention.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
 
 #include <memory>
 
 #include "ubique/kernels/autograd.h"
+#include "ubique/kernels/find_op.h"
 
 namespace ubique::kernels {
 namespace {
 
 bool no_flash(const at::Tensor&, const at::Tensor&, const at::Tensor&) { return false; }
 
-template <typename Function>
-auto find_flash_op(const char* name) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Function>();
-}
-
 /// Has the device a kernel for these, and one for their gradients?
 bool does_flash(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values) {
-  static const auto op = find_flash_op<decltype(does_flash)>("ubique::does_flash");
+  static const auto op = find_op<decltype(does_flash)>("ubique::does_flash");
   return op.call(queries, keys, values);
 }
 
@@ -42,9 +37,8 @@ class MixHeads final : public torch::autograd::Node {
     if (!gradients[0].defined()) return {at::Tensor(), at::Tensor(), at::Tensor()};
     using Three = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
     static const auto op =
-        find_flash_op<Three(const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                            const at::Tensor&, const at::Tensor&, const at::Tensor&, bool)>(
-            "ubique::flash_backward");
+        find_op<Three(const at::Tensor&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                      const at::Tensor&, const at::Tensor&, bool)>("ubique::flash_backward");
     auto [queries, keys, values] = op.call(gradients[0].contiguous(), kept_.queries, kept_.keys,
                                            kept_.values, kept_.result, kept_.logs, kept_.causal);
     return {queries, keys, values};
@@ -76,7 +70,7 @@ at::Tensor mix_heads(const at::Tensor& queries, const at::Tensor& keys, const at
     const PlainTensors plain;
     using Both = std::tuple<at::Tensor, at::Tensor>;
     static const auto op =
-        find_flash_op<Both(const at::Tensor&, const at::Tensor&, const at::Tensor&, bool)>(
+        find_op<Both(const at::Tensor&, const at::Tensor&, const at::Tensor&, bool)>(
             "ubique::flash");
     std::tie(kept.result, kept.logs) = op.call(kept.queries, kept.keys, kept.values, causal);
   }

@@ -2,8 +2,9 @@
 #include "ubique/kernels/fused.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
+
+#include "ubique/kernels/find_op.h"
 
 namespace ubique::kernels::fused {
 namespace {
@@ -12,11 +13,6 @@ bool no_norm_act(const at::Tensor&) { return false; }
 bool no_convolve(const at::Tensor&, const at::Tensor&, std::int64_t) { return false; }
 bool no_weight_gradient(const at::Tensor&, const at::Tensor&, std::int64_t, std::int64_t) {
   return false;
-}
-
-template <typename Function>
-auto find_op(const char* name) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Function>();
 }
 
 }  // namespace

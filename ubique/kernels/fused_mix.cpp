@@ -2,8 +2,9 @@
 #include "ubique/kernels/fused_mix.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
+
+#include "ubique/kernels/find_op.h"
 
 namespace ubique::kernels::fused {
 namespace {
@@ -11,11 +12,6 @@ namespace {
 bool no_token_mix(const at::Tensor&, std::int64_t) { return false; }
 
 bool no_channel_gate(const at::Tensor&) { return false; }
-
-template <typename Function>
-auto find_mix_op(const char* name) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Function>();
-}
 
 }  // namespace
 
@@ -35,41 +31,41 @@ TORCH_LIBRARY_FRAGMENT(ubique, library) {
 }
 
 bool does_token_mix(const at::Tensor& gate_up, std::int64_t width) {
-  static const auto op = find_mix_op<decltype(does_token_mix)>("ubique::does_token_mix");
+  static const auto op = find_op<decltype(does_token_mix)>("ubique::does_token_mix");
   return op.call(gate_up, width);
 }
 
 at::Tensor pack_token_mix(const at::Tensor& gate_up, const at::Tensor& down, bool backward) {
-  static const auto op = find_mix_op<decltype(pack_token_mix)>("ubique::pack_token_mix");
+  static const auto op = find_op<decltype(pack_token_mix)>("ubique::pack_token_mix");
   return op.call(gate_up, down, backward);
 }
 
 std::tuple<at::Tensor, at::Tensor> token_mix(const at::Tensor& x, const at::Tensor& packed,
                                              double epsilon) {
-  static const auto op = find_mix_op<decltype(token_mix)>("ubique::token_mix");
+  static const auto op = find_op<decltype(token_mix)>("ubique::token_mix");
   return op.call(x, packed, epsilon);
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> token_mix_backward(const at::Tensor& of_sum,
                                                                   const at::Tensor& x,
                                                                   const at::Tensor& packed) {
-  static const auto op = find_mix_op<decltype(token_mix_backward)>("ubique::token_mix_backward");
+  static const auto op = find_op<decltype(token_mix_backward)>("ubique::token_mix_backward");
   return op.call(of_sum, x, packed);
 }
 
 bool does_channel_gate(const at::Tensor& gate_up) {
-  static const auto op = find_mix_op<decltype(does_channel_gate)>("ubique::does_channel_gate");
+  static const auto op = find_op<decltype(does_channel_gate)>("ubique::does_channel_gate");
   return op.call(gate_up);
 }
 
 at::Tensor pack_channel_gate(const at::Tensor& gate_up) {
-  static const auto op = find_mix_op<decltype(pack_channel_gate)>("ubique::pack_channel_gate");
+  static const auto op = find_op<decltype(pack_channel_gate)>("ubique::pack_channel_gate");
   return op.call(gate_up);
 }
 
 std::tuple<at::Tensor, at::Tensor> channel_gate(const at::Tensor& x, const at::Tensor& packed,
                                                 bool keep) {
-  static const auto op = find_mix_op<decltype(channel_gate)>("ubique::channel_gate");
+  static const auto op = find_op<decltype(channel_gate)>("ubique::channel_gate");
   return op.call(x, packed, keep);
 }
 

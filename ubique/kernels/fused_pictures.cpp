@@ -2,19 +2,15 @@
 #include "ubique/kernels/fused_pictures.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
+
+#include "ubique/kernels/find_op.h"
 
 namespace ubique::kernels::fused {
 namespace {
 
 bool no_picture_kernels(const at::Tensor&) { return false; }
 bool no_pictures(const at::Tensor&, std::int64_t) { return false; }
-
-template <typename Function>
-auto find_picture_op(const char* name) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Function>();
-}
 
 }  // namespace
 
@@ -38,64 +34,61 @@ TORCH_LIBRARY_FRAGMENT(ubique, library) {
 }
 
 bool has_picture_kernels(const at::Tensor& x) {
-  static const auto op =
-      find_picture_op<decltype(has_picture_kernels)>("ubique::has_picture_kernels");
+  static const auto op = find_op<decltype(has_picture_kernels)>("ubique::has_picture_kernels");
   return op.call(x);
 }
 
 bool does_pictures(const at::Tensor& x, std::int64_t channels) {
-  static const auto op = find_picture_op<decltype(does_pictures)>("ubique::does_pictures");
+  static const auto op = find_op<decltype(does_pictures)>("ubique::does_pictures");
   return op.call(x, channels);
 }
 
 at::Tensor upsample_twice(const at::Tensor& x) {
-  static const auto op = find_picture_op<decltype(upsample_twice)>("ubique::upsample_twice");
+  static const auto op = find_op<decltype(upsample_twice)>("ubique::upsample_twice");
   return op.call(x);
 }
 
 at::Tensor upsample_twice_backward(const at::Tensor& gradient) {
   static const auto op =
-      find_picture_op<decltype(upsample_twice_backward)>("ubique::upsample_twice_backward");
+      find_op<decltype(upsample_twice_backward)>("ubique::upsample_twice_backward");
   return op.call(gradient);
 }
 
 std::tuple<at::Tensor, at::Tensor> max_pool(const at::Tensor& x, std::int64_t stride, bool marks) {
-  static const auto op = find_picture_op<decltype(max_pool)>("ubique::max_pool");
+  static const auto op = find_op<decltype(max_pool)>("ubique::max_pool");
   return op.call(x, stride, marks);
 }
 
 at::Tensor max_pool_backward(const at::Tensor& gradient, const at::Tensor& where,
                              std::int64_t stride) {
-  static const auto op = find_picture_op<decltype(max_pool_backward)>("ubique::max_pool_backward");
+  static const auto op = find_op<decltype(max_pool_backward)>("ubique::max_pool_backward");
   return op.call(gradient, where, stride);
 }
 
 std::tuple<at::Tensor, at::Tensor> relu_bias_backward(const at::Tensor& gradient,
                                                       const at::Tensor& y) {
-  static const auto op =
-      find_picture_op<decltype(relu_bias_backward)>("ubique::relu_bias_backward");
+  static const auto op = find_op<decltype(relu_bias_backward)>("ubique::relu_bias_backward");
   return op.call(gradient, y);
 }
 
 at::Tensor subtract_means(const at::Tensor& image, at::ArrayRef<double> means,
                           at::ScalarType dtype) {
-  static const auto op = find_picture_op<decltype(subtract_means)>("ubique::subtract_means");
+  static const auto op = find_op<decltype(subtract_means)>("ubique::subtract_means");
   return op.call(image, means, dtype);
 }
 
 bool does_convolve_to_one(const at::Tensor& x) {
-  static const auto op =
-      find_picture_op<decltype(does_convolve_to_one)>("ubique::does_convolve_to_one");
+  static const auto op = find_op<decltype(does_convolve_to_one)>("ubique::does_convolve_to_one");
   return op.call(x);
 }
 
 at::Tensor convolve_to_one(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-  static const auto op = find_picture_op<decltype(convolve_to_one)>("ubique::convolve_to_one");
+  static const auto op = find_op<decltype(convolve_to_one)>("ubique::convolve_to_one");
   return op.call(x, weight, bias);
 }
 
 at::Tensor stretch(const at::Tensor& map, double epsilon) {
-  static const auto op = find_picture_op<decltype(stretch)>("ubique::stretch");
+  static const auto op = find_op<decltype(stretch)>("ubique::stretch");
   return op.call(map, epsilon);
 }
 

@@ -2,8 +2,9 @@
 #include "ubique/kernels/fused_rows.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
+
+#include "ubique/kernels/find_op.h"
 
 namespace ubique::kernels::fused {
 namespace {
@@ -43,13 +44,8 @@ at::Tensor plain_post_norm_backward(const at::Tensor& gradient, const at::Tensor
 
 bool no_rows(const at::Tensor&, std::int64_t) { return false; }
 
-template <typename Function>
-auto find_row_op(const char* name) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Function>();
-}
-
 bool does_rows(const at::Tensor& x, std::int64_t width) {
-  static const auto op = find_row_op<decltype(does_rows)>("ubique::does_rows");
+  static const auto op = find_op<decltype(does_rows)>("ubique::does_rows");
   return op.call(x, width);
 }
 
@@ -72,28 +68,28 @@ TORCH_LIBRARY_FRAGMENT(ubique, library) {
 
 at::Tensor swiglu(const at::Tensor& x) {
   if (!does_rows(x, x.size(2))) return plain_swiglu(x);
-  static const auto op = find_row_op<decltype(swiglu)>("ubique::swiglu");
+  static const auto op = find_op<decltype(swiglu)>("ubique::swiglu");
   return op.call(x);
 }
 
 std::tuple<at::Tensor, at::Tensor> swiglu_backward(const at::Tensor& gradient,
                                                    const at::Tensor& x) {
   if (!does_rows(x, x.size(2))) return plain_swiglu_backward(gradient, x);
-  static const auto op = find_row_op<decltype(swiglu_backward)>("ubique::swiglu_backward");
+  static const auto op = find_op<decltype(swiglu_backward)>("ubique::swiglu_backward");
   return op.call(gradient.contiguous(), x);
 }
 
 std::tuple<at::Tensor, at::Tensor> post_norm(const at::Tensor& x, const at::Tensor& branch,
                                              std::int64_t dim, double epsilon) {
   if (!does_norm(x)) return plain_post_norm(x, branch, dim, epsilon);
-  static const auto op = find_row_op<decltype(post_norm)>("ubique::post_norm");
+  static const auto op = find_op<decltype(post_norm)>("ubique::post_norm");
   return op.call(x, branch.contiguous(), dim, epsilon);
 }
 
 at::Tensor post_norm_backward(const at::Tensor& gradient, const at::Tensor& y,
                               const at::Tensor& inverse, std::int64_t dim) {
   if (!does_norm(y)) return plain_post_norm_backward(gradient, y, inverse, dim);
-  static const auto op = find_row_op<decltype(post_norm_backward)>("ubique::post_norm_backward");
+  static const auto op = find_op<decltype(post_norm_backward)>("ubique::post_norm_backward");
   return op.call(gradient.contiguous(), y, inverse, dim);
 }
 

@@ -2,8 +2,9 @@
 #include "ubique/kernels/fused_update.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
+
+#include "ubique/kernels/find_op.h"
 
 namespace ubique::kernels::fused {
 namespace {
@@ -28,18 +29,14 @@ TORCH_LIBRARY_FRAGMENT(ubique, library) {
 }
 
 bool does_adam_atan2(const at::Tensor& weight) {
-  static const auto op = c10::Dispatcher::singleton()
-                             .findSchemaOrThrow("ubique::does_adam_atan2", "")
-                             .typed<bool(const at::Tensor&)>();
+  static const auto op = find_op<bool(const at::Tensor&)>("ubique::does_adam_atan2");
   return op.call(weight);
 }
 
 void adam_atan2_(at::TensorList weights, at::TensorList gradients, at::TensorList means,
                  at::TensorList squares, at::TensorList averages, const at::Tensor& lr,
                  const at::Tensor& step, const at::Tensor& bad, const AdamAtan2Numbers& numbers) {
-  static const auto op = c10::Dispatcher::singleton()
-                             .findSchemaOrThrow("ubique::adam_atan2_", "")
-                             .typed<AdamAtan2Op>();
+  static const auto op = find_op<AdamAtan2Op>("ubique::adam_atan2_");
   op.call(weights, gradients, means, squares, averages, lr, step, bad, numbers.beta1, numbers.beta2,
           numbers.weight_decay, numbers.average_share);
 }

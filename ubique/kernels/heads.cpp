@@ -2,7 +2,6 @@
 #include "ubique/kernels/heads.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <fmt/format.h>
 #include <torch/library.h>
 
@@ -10,6 +9,7 @@
 #include <memory>
 
 #include "ubique/kernels/autograd.h"
+#include "ubique/kernels/find_op.h"
 #include "ubique/kernels/trust.h"
 
 namespace ubique::kernels {
@@ -17,14 +17,9 @@ namespace {
 
 bool no_heads(const at::Tensor&, std::int64_t) { return false; }
 
-template <typename Function>
-auto find_heads_op(const char* name) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Function>();
-}
-
 /// Has the device kernels for heads of this dtype and size?
 bool does_heads(const at::Tensor& x, std::int64_t size) {
-  static const auto op = find_heads_op<decltype(does_heads)>("ubique::does_heads");
+  static const auto op = find_op<decltype(does_heads)>("ubique::does_heads");
   return op.call(x, size);
 }
 
@@ -53,9 +48,8 @@ at::Tensor rotate_heads(const at::Tensor& qkv, const HeadForm& form) {
   const auto x = qkv.view({qkv.size(0), qkv.size(1), 3, form.heads, -1});
   if (!form.rotates()) return x;
   if (x.is_contiguous() && does_heads(x, x.size(4))) {
-    static const auto op =
-        find_heads_op<void(const at::Tensor&, const at::Tensor&, const at::Tensor&)>(
-            "ubique::rotate_heads_");
+    static const auto op = find_op<void(const at::Tensor&, const at::Tensor&, const at::Tensor&)>(
+        "ubique::rotate_heads_");
     op.call(x, form.cos, form.sin);
     return x;
   }
@@ -68,8 +62,8 @@ at::Tensor join_heads(const std::array<at::Tensor, 3>& gradients, const HeadForm
   const auto size = gradients[0].size(3);
   if (form.rotates() && does_heads(gradients[0], size)) {
     static const auto op =
-        find_heads_op<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                                 const at::Tensor&, const at::Tensor&)>("ubique::join_heads");
+        find_op<at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                           const at::Tensor&, const at::Tensor&)>("ubique::join_heads");
     return op.call(gradients[0], gradients[1], gradients[2], form.cos, form.sin);
   }
   auto joined = at::stack(
@@ -109,7 +103,7 @@ Table given_table(const at::Tensor& table) { return table.defined() ? Table(tabl
 
 at::Tensor run_attend(const at::Tensor& qkv, const HeadForm& form, bool causal) {
   static const auto op =
-      find_heads_op<at::Tensor(const at::Tensor&, std::int64_t, const Table&, const Table&, bool)>(
+      find_op<at::Tensor(const at::Tensor&, std::int64_t, const Table&, const Table&, bool)>(
           "ubique::attend");
   return op.call(qkv, form.heads, given_table(form.cos), given_table(form.sin), causal);
 }
@@ -117,8 +111,8 @@ at::Tensor run_attend(const at::Tensor& qkv, const HeadForm& form, bool causal) 
 at::Tensor run_attend_backward(const at::Tensor& qkv, const at::Tensor& gradient,
                                const HeadForm& form, bool causal) {
   static const auto op =
-      find_heads_op<at::Tensor(const at::Tensor&, const at::Tensor&, std::int64_t, const Table&,
-                               const Table&, bool)>("ubique::attend_backward");
+      find_op<at::Tensor(const at::Tensor&, const at::Tensor&, std::int64_t, const Table&,
+                         const Table&, bool)>("ubique::attend_backward");
   return op.call(qkv, gradient, form.heads, given_table(form.cos), given_table(form.sin), causal);
 }
 
@@ -169,8 +163,8 @@ std::vector<Trial> try_attend(const at::Tensor& like, const HeadForm& form, bool
 /// Has the device a kernel for this, and one for its gradient if that is wanted?
 bool does_attend(const at::Tensor& qkv, const HeadForm& form, bool causal) {
   using Does = bool(const at::Tensor&, std::int64_t);
-  static const auto forward = find_heads_op<Does>("ubique::does_attend");
-  static const auto backward = find_heads_op<Does>("ubique::does_attend_backward");
+  static const auto forward = find_op<Does>("ubique::does_attend");
+  static const auto backward = find_op<Does>("ubique::does_attend_backward");
   const bool learns = wants_gradient(qkv);
   if (!(learns ? backward : forward).call(qkv, form.heads)) return false;
   const auto name = fmt::format("attend, {} places, {} heads{}{}{}", qkv.size(1), form.heads,

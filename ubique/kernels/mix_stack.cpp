@@ -2,7 +2,6 @@
 #include "ubique/kernels/mix_stack.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -10,6 +9,7 @@
 #include <cmath>
 
 #include "ubique/kernels/autograd.h"
+#include "ubique/kernels/find_op.h"
 #include "ubique/kernels/trust.h"
 
 namespace ubique::kernels {
@@ -28,21 +28,16 @@ using PackStack = std::tuple<at::Tensor, at::Tensor, at::Tensor>(const at::Tenso
 using RunStack = at::Tensor(const at::Tensor& h, const at::Tensor& injected, at::TensorList packed,
                             std::int64_t times, double epsilon);
 
-template <typename Function>
-auto find_stack_op(const char* name) {
-  return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Function>();
-}
-
 std::vector<at::Tensor> pack_block(const at::Tensor& token_gate_up, const at::Tensor& token_down,
                                    const at::Tensor& gate_up, const at::Tensor& down) {
-  static const auto op = find_stack_op<PackStack>("ubique::pack_mix_stack");
+  static const auto op = find_op<PackStack>("ubique::pack_mix_stack");
   const auto [mixing, gate, way_down] = op.call(token_gate_up, token_down, gate_up, down);
   return {mixing, gate, way_down};
 }
 
 at::Tensor run_stack(const at::Tensor& h, const at::Tensor& injected, at::TensorList packed,
                      std::int64_t times) {
-  static const auto op = find_stack_op<RunStack>("ubique::mix_stack");
+  static const auto op = find_op<RunStack>("ubique::mix_stack");
   return op.call(h.contiguous(), injected.contiguous(), packed, times, kNormEpsilon);
 }
 
@@ -99,7 +94,7 @@ void MixStack::add(const GatedWeights& tokens, const GatedWeights& channels) {
     if (weights->gate_up.wants_gradient() || weights->down.wants_gradient()) return;
   }
   const PlainTensors plain;
-  static const auto does = find_stack_op<DoesStack>("ubique::does_mix_stack");
+  static const auto does = find_op<DoesStack>("ubique::does_mix_stack");
   if (!does.call(tokens.gate_up.value, channels.gate_up.value)) return;
   if (!trusts_stack(tokens.gate_up.value, channels.gate_up.value)) return;
   const auto parts = pack_block(tokens.gate_up.value, tokens.down.value, channels.gate_up.value,

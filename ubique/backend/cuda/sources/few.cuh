@@ -16,11 +16,6 @@ __device__ inline void wait_for_others() { asm volatile("griddepcontrol.wait;" :
 __device__ inline void let_others_start() {
   asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
 }
-__device__ inline unsigned cluster_rank() {
-  unsigned rank;
-  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
 __device__ inline void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release;" ::: "memory");
 }

@@ -28,6 +28,13 @@ __device__ inline void barrier_wait(unsigned barrier, unsigned parity) {
       "@!done bra again;\n}" ::"r"(barrier), "r"(parity)
       : "memory");
 }
+// Of this block in its cluster.
+__device__ inline unsigned cluster_rank() {
+  unsigned rank;
+  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+  return rank;
+}
+
 // A contiguous piece of memory; both addresses and the size are multiples of 16.
 __device__ inline void bulk_load(unsigned to, const void* from, unsigned bytes, unsigned barrier) {
   asm volatile(

@@ -396,11 +396,6 @@ extern "C" __global__ void __launch_bounds__(384, 1)
 constexpr int kShare = 64 / kChunks;            // channels that a block finishes
 constexpr int kSumPitch = kColumns + 4;         // floats from channel to channel; banks do not meet
 
-__device__ inline unsigned cluster_rank() {
-  unsigned rank;
-  asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
-  return rank;
-}
 __device__ inline void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
 }
