@@ -40,8 +40,8 @@ test-asan: setup  ## base and io under AddressSanitizer
 	@cmake --preset asan >/dev/null && $(TIMED) build-asan cmake --build build/asan -j $(JOBS)
 	@$(TIMED) tests-asan ctest --test-dir build/asan --output-on-failure
 
-test-fuzz: setup  ## each reader fuzzed for FUZZ_SECONDS (20)
-	@$(TIMED) fuzz tools/fuzz $(or $(FUZZ_SECONDS),20)
+test-fuzz: setup  ## every reader fuzzed: the same inputs, or FUZZ_SECONDS of new ones
+	@$(TIMED) fuzz tools/fuzz $(FUZZ_SECONDS)
 
 test-install: build  ## the installed tree, moved away, used by a consumer project
 	@$(TIMED) install-test tools/test_install $(BUILD)

@@ -11,6 +11,7 @@
 #include "tests/base/scratch.h"
 #include "tests/shared.h"
 #include "ubique/base/json.h"
+#include "ubique/io/byte_order.h"
 #include "ubique/io/safetensors.h"
 
 using namespace ubique;
@@ -50,6 +51,35 @@ std::string with_bytes(std::string file, const std::string& part, std::size_t af
   const auto place = file.find(part);
   REQUIRE(place != std::string::npos);
   return file.replace(place + after, bytes.size(), bytes);
+}
+
+std::string little(std::uint64_t value, std::size_t width) {
+  std::string out;
+  io::append_little(out, value, width);
+  return out;
+}
+
+std::string message(char kind, const std::string& body) {
+  return kind + little(body.size(), 2) + '\0' + body;
+}
+
+std::string object_of(const std::string& messages) {
+  return "OHDR\x02\x01" + little(messages.size(), 2) + messages;
+}
+
+/// An attribute of `count` texts, each of `length` bytes.
+std::string texts_message(std::uint64_t count, std::uint64_t length) {
+  const auto type = "\x13" + little(0, 3) + little(length, 4);
+  const auto shape = "\x02\x01" + little(0x100, 2) + little(count, 8);  // simple, without maxima
+  const auto head = "\x03" + little(0, 1) + little(1, 2) + little(type.size(), 2) +
+                    little(shape.size(), 2) + little(0, 1);
+  return message('\x0C', head + "a" + type + shape + std::string(count * length, 'x'));
+}
+
+/// Starts of files of version 2: the root follows at byte 48.
+std::string hdf5_start() {
+  return "\x89HDF\r\n\x1a\n\x02\x08\x08" + little(0, 1) + little(0, 8) + little(~0ULL, 8) +
+         little(0, 8) + little(48, 8) + little(0, 4);
 }
 
 struct GoldenFile {
@@ -236,6 +266,30 @@ TEST_CASE("hdf5: values beyond the file, groups in a circle and absurd shapes ar
   auto circle = file;
   circle.replace(node + 16, 8, root);
   CHECK(test::contains(error_for(circle), "lead in a circle"));
+}
+
+TEST_CASE("hdf5: small files whose attributes would fill the memory are refused") {
+  std::string lengthless;
+  for (int i = 0; i < 100; ++i) lengthless += texts_message(65'536, 0);
+  CHECK(
+      test::contains(error_for(hdf5_start() + object_of(lengthless)), "65536 texts of no length"));
+
+  constexpr std::uint64_t kLinks = 800, kLinkBytes = 4 + 3 + 3 + 8, kRootHead = 8;
+  const auto shared = 48 + kRootHead + kLinks * kLinkBytes;
+  std::string links;
+  for (std::uint64_t i = 0; i < kLinks; ++i) {
+    links += message('\x06',
+                     "\x01" + little(0, 1) + "\x03" + std::to_string(100 + i) + little(shared, 8));
+  }
+  const auto scalar = message('\x01', "\x02" + little(0, 3)) +
+                      message('\x03', "\x10" + little(0, 3) + little(1, 4)) +
+                      message('\x08', "\x03" + little(0, 1) + little(1, 2) + "v");
+  const auto file = [&](std::uint64_t texts) {
+    return hdf5_start() + object_of(links) + object_of(scalar + texts_message(texts, 1));
+  };
+  const auto small = file(3);
+  CHECK(io::parse_hdf5(test::bytes_of(small), "x.h5").attributes.size() == kLinks);
+  CHECK(test::contains(error_for(file(3000)), "attributes are longer than 64 MiB"));
 }
 
 TEST_CASE("hdf5: tensors in pieces are refused with what to do") {

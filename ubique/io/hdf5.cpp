@@ -17,6 +17,8 @@ namespace {
 
 constexpr int kDeepestGroup = 64;
 constexpr std::size_t kMostObjects = 1'000'000;
+// Of all attributes: an object may be linked, and its attributes be read, any number of times.
+constexpr std::size_t kMostAttributeBytes = 64U << 20U;
 
 std::span<const std::byte> find_part(const std::vector<Hdf5Part>& parts, Hdf5Message kind) {
   const auto found = std::ranges::find(parts, kind, &Hdf5Part::kind);
@@ -49,7 +51,7 @@ class Hdf5Walk {
   Hdf5Source source_;
   Hdf5Links links_;
   Hdf5Content content_;
-  std::size_t objects_ = 0;
+  std::size_t objects_ = 0, attribute_bytes_ = 0;
 };
 
 std::uint64_t Hdf5Walk::root_place() {
@@ -117,7 +119,12 @@ void Hdf5Walk::add_attributes(const std::vector<Hdf5Part>& parts, const std::str
   for (const auto& part : parts) {
     if (part.kind != Hdf5Message::Attribute || (part.flags & kShared) != 0) continue;
     auto attribute = hdf5_attribute(source_, path, part.bytes);
-    if (attribute) content_.attributes.push_back(std::move(*attribute));
+    if (!attribute) continue;
+    for (const auto& text : attribute->texts) attribute_bytes_ += sizeof(text) + text.size();
+    if (attribute_bytes_ > kMostAttributeBytes) {
+      source_.damaged("its attributes are longer than {} MiB", kMostAttributeBytes >> 20U);
+    }
+    content_.attributes.push_back(std::move(*attribute));
   }
 }
 

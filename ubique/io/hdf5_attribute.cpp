@@ -49,6 +49,8 @@ std::string long_text(const Hdf5Source& source, Hdf5Cursor& values) {
 void read_texts(const Hdf5Source& source, const Hdf5Type& type, Hdf5Cursor values,
                 std::int64_t count, std::vector<std::string>& texts) {
   if (count > kMostTexts) source.damaged("an attribute has {} texts", count);
+  // Texts of no length cost the file nothing: a few bytes would claim any number of them.
+  if (count > 0 && type.size == 0) source.damaged("an attribute has {} texts of no length", count);
   std::uint64_t bytes = 0;
   for (std::int64_t i = 0; i < count; ++i) {
     texts.push_back(type.kind == Hdf5Type::Kind::Text ? hdf5_text(values.take(type.size))
