@@ -46,9 +46,9 @@ std::tuple<at::Tensor, at::Tensor> cuda_channel_gate(const at::Tensor& x, const 
   const auto turns = (tokens + kGateTokens - 1) / kGateTokens * kGateSplit;
   const auto processors = std::int64_t{cuda::card_limits(x.device()).processors};
   cuda::kernel(x.device(), "channel_gate.cu", "channel_gate",
-               {"HOPPER=1", "SCALAR=1", fmt::format("STAGES={}", kGateStages),
-                fmt::format("SPLIT={}", kGateSplit), fmt::format("WIDTH={}", width),
-                fmt::format("INNER={}", inner), fmt::format("KEEP={}", keep ? 1 : 0)})
+               {fmt::format("STAGES={}", kGateStages), fmt::format("SPLIT={}", kGateSplit),
+                fmt::format("WIDTH={}", width), fmt::format("INNER={}", inner),
+                fmt::format("KEEP={}", keep ? 1 : 0)})
       .launch(x.device(), {std::min(turns, processors), kGateThreads, kGateShared},
               x.const_data_ptr(), packed.const_data_ptr(), gated.mutable_data_ptr(),
               keep ? wide.mutable_data_ptr() : nullptr, static_cast<long long>(tokens));

@@ -67,19 +67,41 @@ int call(const char* function, Args... args) {
   return address != nullptr ? address(args...) : -1;
 }
 
+std::string_view embedded_text(const std::string& name) {
+  for (const auto& file : embedded::cuda_sources()) {
+    if (file.name == name) return file.text;
+  }
+  fail(ErrorKind::Internal, "[cuda.compile] no kernel source '{}'.", name);
+}
+
+std::vector<const char*> pointers_of(const std::vector<std::string>& texts) {
+  std::vector<const char*> pointers;
+  for (const auto& text : texts) pointers.push_back(text.c_str());
+  return pointers;
+}
+
+bool is_header(const embedded::EmbeddedFile& file) { return file.name.ends_with(".cuh"); }
+
 class Program {
  public:
-  Program(const std::string& text, const std::string& name) {
-    call("nvrtcCreateProgram", &program_, text.c_str(), name.c_str(), 0,
-         static_cast<const char**>(nullptr), static_cast<const char**>(nullptr));
+  explicit Program(const std::string& source) {
+    std::vector<std::string> texts, names;  // of what it may include
+    for (const auto& file : embedded::cuda_sources()) {
+      if (!is_header(file)) continue;
+      texts.emplace_back(file.text);
+      names.emplace_back(file.name);
+    }
+    const std::string text(embedded_text(source));
+    auto header_texts = pointers_of(texts), header_names = pointers_of(names);
+    call("nvrtcCreateProgram", &program_, text.c_str(), source.c_str(),
+         static_cast<int>(names.size()), header_texts.data(), header_names.data());
   }
   ~Program() { call("nvrtcDestroyProgram", &program_); }
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
   int compile(const std::vector<std::string>& options) {
-    std::vector<const char*> pointers;
-    for (const auto& option : options) pointers.push_back(option.c_str());
+    auto pointers = pointers_of(options);
     return call("nvrtcCompileProgram", program_, static_cast<int>(pointers.size()),
                 pointers.data());
   }
@@ -98,13 +120,6 @@ class Program {
   NvrtcProgram program_ = nullptr;
 };
 
-std::string_view embedded_text(const std::string& name) {
-  for (const auto& file : embedded::cuda_sources()) {
-    if (file.name == name) return file.text;
-  }
-  fail(ErrorKind::Internal, "[cuda.compile] no kernel source '{}'.", name);
-}
-
 }  // namespace
 
 bool has_compiler() { return compiler_library() != nullptr; }
@@ -116,18 +131,17 @@ std::string compiler_version() {
 }
 
 std::string source_text(const std::string& source) {
-  // Each of the later ones is empty unless a source's settings ask for it.
-  constexpr const char* kShared[] = {"values.cuh", "tiles.cuh", "hopper.cuh", "attend.cuh",
-                                     "few.cuh"};
-  std::string text;
-  for (const char* name : kShared) text.append(embedded_text(name)) += '\n';
-  return text.append(embedded_text(source));
+  std::string text(embedded_text(source));
+  for (const auto& file : embedded::cuda_sources()) {
+    if (is_header(file)) text.append(file.text);
+  }
+  return text;
 }
 
 std::vector<std::string> source_names() {
   std::vector<std::string> names;
   for (const auto& file : embedded::cuda_sources()) {
-    if (file.name.ends_with(".cu")) names.emplace_back(file.name);
+    if (!is_header(file)) names.emplace_back(file.name);
   }
   return names;
 }
@@ -139,7 +153,7 @@ Compiled compile(const std::string& source, const std::vector<std::string>& defi
   std::vector<std::string> options = {
       fmt::format("-arch=sm_{}{}", capability, capability == 90 ? "a" : ""), "-std=c++17"};
   for (const auto& define : defines) options.push_back("-D" + define);
-  Program program(source_text(source), source);
+  Program program(source);
   if (program.compile(options) != 0) return {{}, program.log()};
   return {program.code(), {}};
 }

@@ -21,7 +21,7 @@ std::string compiler_version();
 Compiled compile(const std::string& source, const std::vector<std::string>& defines,
                  int capability);
 
-/// The text that is compiled: what the files share (sources/*.cuh), then the file.
+/// All that `source` can be compiled from: the file and what files may include (sources/*.cuh).
 std::string source_text(const std::string& source);
 std::vector<std::string> source_names();  ///< of all kernels
 

@@ -86,9 +86,8 @@ void cuda::flash(const at::Tensor& qkv, std::int64_t heads, bool causal, at::Ten
   const auto blocks = std::min<std::int64_t>(tiles, card_limits(qkv.device()).processors);
   const auto scale = std::numbers::log2e / std::sqrt(static_cast<double>(kFlashHead));
   kernel(qkv.device(), "flash.cu", "flash",
-         {"HOPPER=1", "SCALAR=1", fmt::format("STAGES={}", kFlashStages),
-          fmt::format("LENGTH={}", length), fmt::format("HEADS={}", heads),
-          fmt::format("CAUSAL={}", causal ? 1 : 0)})
+         {fmt::format("STAGES={}", kFlashStages), fmt::format("LENGTH={}", length),
+          fmt::format("HEADS={}", heads), fmt::format("CAUSAL={}", causal ? 1 : 0)})
       .launch(qkv.device(), {blocks, kFlashThreads, shared}, heads_map(qkv, length, heads, 64),
               heads_map(qkv, length, heads, kFlashKeys), mixed.mutable_data_ptr(),
               logs.defined() ? logs.mutable_data_ptr() : nullptr, static_cast<int>(tiles),

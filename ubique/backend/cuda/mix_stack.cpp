@@ -24,11 +24,7 @@ struct FewExtents {
   std::int64_t groups() const { return width / kFewGroup; }
   std::int64_t spans() const { return width / kFewSpan; }
   std::vector<std::string> defines() const {
-    return {"HOPPER=1",
-            "SCALAR=1",
-            "FEW=1",
-            fmt::format("LENGTH={}", length),
-            fmt::format("WIDTH={}", width),
+    return {fmt::format("LENGTH={}", length), fmt::format("WIDTH={}", width),
             fmt::format("INNER={}", inner)};
   }
   // Tensor cores look at 64 tokens, a little beyond the last.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ubique::token_mix and its backward on Hopper cards (sources/token_mix.cu), in bf16.
+// ubique::token_mix and its backward on Hopper cards (sources/token_mix*.cu), in bf16.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -24,14 +24,9 @@ struct MixExtents {
   std::int64_t places() const { return rounded_up(length, 16); }
   std::int64_t columns() const { return rounded_up(length, 8); }
 
-  std::vector<std::string> defines(int pass, int stages) const {
-    return {"HOPPER=1",
-            "SCALAR=1",
-            fmt::format("PASS={}", pass),
-            fmt::format("STAGES={}", stages),
-            fmt::format("LENGTH={}", length),
-            fmt::format("WIDTH={}", width),
-            fmt::format("INNER={}", inner)};
+  std::vector<std::string> defines(int stages) const {
+    return {"SCALAR=1", fmt::format("STAGES={}", stages), fmt::format("LENGTH={}", length),
+            fmt::format("WIDTH={}", width), fmt::format("INNER={}", inner)};
   }
   std::int64_t wide_values() const { return 2 * kMixUnits * places(); }
   std::int64_t forward_values() const { return wide_values() + columns() * kMixUnits; }
@@ -119,14 +114,14 @@ std::tuple<at::Tensor, at::Tensor> cuda_token_mix(const at::Tensor& x, const at:
   auto inverse = at::empty({x.size(0), x.size(2)}, x.options().dtype(at::kFloat));
   if (is_few(x, extents)) {
     const auto clusters = x.numel() / x.size(1) / 64;
-    cuda::kernel(x.device(), "token_mix.cu", "token_mix_few", extents.defines(2, 1))
+    cuda::kernel(x.device(), "token_mix_few.cu", "token_mix_few", extents.defines(1))
         .launch(x.device(), {clusters * extents.chunks(), 128, extents.few_shared()},
                 x.const_data_ptr(), packed.const_data_ptr(), y.mutable_data_ptr(),
                 inverse.mutable_data_ptr<float>(), static_cast<float>(epsilon));
     return {y, inverse};
   }
   const int tiles = tiles_of(x);
-  cuda::kernel(x.device(), "token_mix.cu", "token_mix", extents.defines(0, kForwardStages))
+  cuda::kernel(x.device(), "token_mix.cu", "token_mix", extents.defines(kForwardStages))
       .launch(x.device(), mix_shape(x, tiles, extents.forward_shared()), x.const_data_ptr(),
               packed.const_data_ptr(), y.mutable_data_ptr(), inverse.mutable_data_ptr<float>(),
               tiles, static_cast<float>(epsilon));
@@ -141,8 +136,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> cuda_token_mix_backward(const at:
   auto of_wide = at::empty({x.size(0), 2 * extents.inner, x.size(2)}, x.options());
   auto gated = at::empty({x.size(0), extents.inner, x.size(2)}, x.options());
   const int tiles = tiles_of(x);
-  cuda::kernel(x.device(), "token_mix.cu", "token_mix_backward",
-               extents.defines(1, kBackwardStages))
+  cuda::kernel(x.device(), "token_mix_backward.cu", "token_mix_backward",
+               extents.defines(kBackwardStages))
       .launch(x.device(), mix_shape(x, tiles, extents.backward_shared()), of_sum.const_data_ptr(),
               x.const_data_ptr(), packed.const_data_ptr(), of_x.mutable_data_ptr(),
               of_wide.mutable_data_ptr(), gated.mutable_data_ptr(), tiles);

@@ -1,5 +1,7 @@
 // Attention of short sequences in one kernel (attend.cuh): scores never leave registers. Several
 // blocks share a processor, so that some load while others multiply. From sm_80 on.
+#include "attend.cuh"
+
 constexpr int kTogether = LENGTH <= 104 ? 4 : LENGTH <= 112 ? 3 : 2;  // as registers allow
 
 // 32 columns of a warp's 16 places. Neighbours exchange words: four lanes write whole sectors.
@@ -26,7 +28,7 @@ __device__ inline void write_half(uint2* to, const float (&sums)[4][4], const fl
 extern "C" __global__ void __launch_bounds__(kThreads, kTogether)
     attend(const Vector* qkv, Vector* y, const float* cos, const float* sin, float scale) {
   extern __shared__ __align__(128) char memory[];
-  const unsigned values = static_cast<unsigned>(__cvta_generic_to_shared(memory));
+  const unsigned values = shared_address(memory);
   const unsigned keys = values + kTileBytes, queries = keys + kTileBytes;
   const long long sample = blockIdx.x / HEADS;
   const int head = blockIdx.x % HEADS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;

@@ -3,7 +3,10 @@
 // memory.
 // What bounds both kernels is the traffic of shared memory and of L1, not arithmetic.
 // LENGTH: at most 128. HEAD: 64. HEADS. CAUSAL. ROTATE. SCALAR: 0 = f16, 1 = bf16.
-#if defined(HEAD) && defined(ROTATE)
+#pragma once
+#include "values.cuh"
+#include "warp.cuh"
+
 constexpr int kWarps = (LENGTH + 15) / 16;
 constexpr int kRows = kWarps * 16;         // places, filled up to whole strips
 constexpr int kThreads = kWarps * 32;
@@ -18,16 +21,6 @@ constexpr unsigned kStripBytes = 16 * kRowBytes;  // of a warp's own places
 // zero; below the last tile are zeros.
 constexpr unsigned kTileBytes = LENGTH * kRowBytes;
 
-__device__ inline void load_blocks(unsigned (&values)[4], unsigned address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
-               : "r"(address));
-}
-__device__ inline void load_turned(unsigned (&values)[4], unsigned address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
-               : "r"(address));
-}
 __device__ inline Vector read_vector(const Vector* from) {
   Vector v;
   asm volatile("ld.global.nc.L1::no_allocate.v4.b32 {%0, %1, %2, %3}, [%4];"
@@ -191,7 +184,7 @@ __device__ inline void mix(float (&sums)[kColumns][4], const unsigned (&a)[4], u
 #pragma unroll
   for (int n = 0; n < kColumns; n += 2) {
     unsigned b[4];
-    load_turned(b, others ^ n / 2 * kNext);
+    load_transposed(b, others ^ n / 2 * kNext);
     multiply(sums[n], a, b[0], b[1]);
     multiply(sums[n + 1], a, b[2], b[3]);
   }
@@ -251,8 +244,6 @@ __device__ inline void soften(float (&scores)[kBlocks][4], float (&sums)[2], int
 }
 
 __device__ inline void wait_for_copies() {
-  asm volatile("cp.async.wait_all;" ::: "memory");
+  copies_done();
   __syncthreads();
 }
-
-#endif

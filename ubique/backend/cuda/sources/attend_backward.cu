@@ -1,6 +1,7 @@
 // The gradient of attention of short sequences in one kernel (attend.cuh) that needs nothing of the
 // forward pass but what it took: shares are worked out again, and the gradients of queries and keys
 // are turned back on the way out. From sm_80 on.
+#include "attend.cuh"
 
 // Rows of scores: an odd number of vectors, so that eight rows' are in different banks.
 constexpr unsigned kScoreBytes = (kBlocks / 2 * 2 + 1) * 16;
@@ -74,7 +75,7 @@ __device__ inline void gather(float (&sums)[HEAD / 8][4], unsigned scores, unsig
 #pragma unroll
   for (int s = 0; s < kWarps; ++s) {
     unsigned a[4];
-    load_turned(a, scores + s * 16 * kScoreBytes);
+    load_transposed(a, scores + s * 16 * kScoreBytes);
     mix(sums, a, tile + s * kStripBytes);
   }
 }
@@ -131,7 +132,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kTogether)
     attend_backward(const Vector* qkv, const Vector* gradient, Vector* result, const float* cos,
                     const float* sin, float scale) {
   extern __shared__ __align__(128) char memory[];
-  const unsigned changes = static_cast<unsigned>(__cvta_generic_to_shared(memory));
+  const unsigned changes = shared_address(memory);
   constexpr unsigned kGap = kScoresBytes > 2 * kTileBytes ? kScoresBytes - 2 * kTileBytes : 0;
   const unsigned keys = changes + kGap, values = keys + kTileBytes, queries = values + kTileBytes;
   const unsigned given = queries + kTileBytes, shares = given + kRows * kRowBytes;

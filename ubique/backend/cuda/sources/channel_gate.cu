@@ -7,6 +7,8 @@
 // 16 bytes at a time are loaded into operands and stored from sums (see pack_channel_gate).
 // WIDTH: of x, a multiple of 64 up to 512. INNER: a multiple of 64 * SPLIT. SPLIT: blocks per 128
 // tokens. KEEP: the wide values are written as well. STAGES.
+#include "ring.cuh"
+
 constexpr int kTokens = 128, kUnits = 64, kPieces = WIDTH / 64;
 constexpr int kChunks = INNER / kUnits / SPLIT;        // of one block's turn
 constexpr unsigned kPieceBytes = 2 * kUnits * 64 * 2;  // (128, 64)
@@ -15,10 +17,8 @@ static_assert(WIDTH <= 512, "a group's tokens are in registers");
 __device__ inline void stream_pieces(Ring ring, const char* weights, int turns) {
   for (int turn = blockIdx.x; turn < turns; turn += gridDim.x) {
     const char* from = weights + static_cast<long long>(turn % SPLIT) * kChunks * kPieces * kPieceBytes;
-    for (int piece = 0; piece < kChunks * kPieces; ++piece, ++ring.step, from += kPieceBytes) {
-      barrier_wait(ring.empty_now(), ring.parity() ^ 1);
-      barrier_expect(ring.full_now(), kPieceBytes);
-      bulk_load(ring.stage_bytes(kPieceBytes), from, kPieceBytes, ring.full_now());
+    for (int piece = 0; piece < kChunks * kPieces; ++piece, from += kPieceBytes) {
+      ring.fetch(from, kPieceBytes);
     }
   }
 }

@@ -6,6 +6,8 @@
 // y, y + dilation, y + 2 dilation ...: of the rows of input that it meets, two thirds are in shared
 // memory already. A warp makes 64 voxels of one plane. What lies outside of the volume is zeros.
 // SCALAR: 0 = f16, 1 = bf16. CHANNELS: a multiple of 8. TILE: a multiple of 64. RELU: 0 or 1.
+#include "tiles.cuh"
+#include "values.cuh"
 
 constexpr int kOctets = 27 * kParts;         // of the product's inner extent: (tap, input part)
 constexpr int kSteps = (kOctets + 1) / 2;    // the same in sixteens, as the tensor cores take it
@@ -44,12 +46,6 @@ __device__ inline void copy_row(Part* to, const Part* row, const Part* any, int 
   }
 }
 
-__device__ inline void load(unsigned from, unsigned (&result)[4]) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(result[0]), "=r"(result[1]), "=r"(result[2]), "=r"(result[3])
-               : "r"(from));
-}
-
 // 64 voxels' sums over all taps. `rows` are the addresses of the nine rows of input, `offsets` where
 // this lane's voxel lies in a row for each shift and part.
 __device__ inline void add_taps(float (&sums)[kRowTiles][kParts][4], const unsigned (&rows)[9],
@@ -68,7 +64,7 @@ __device__ inline void add_taps(float (&sums)[kRowTiles][kParts][4], const unsig
 #pragma unroll
     for (int tile = 0; tile < kRowTiles; ++tile) {
       unsigned left[4];
-      load(row + offset + tile * 16 * kParts * 16, left);
+      load_blocks(left, row + offset + tile * 16 * kParts * 16);
 #pragma unroll
       for (int part = 0; part < kParts; ++part) multiply(sums[tile][part], left, right[part].x, right[part].y);
     }
@@ -160,7 +156,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     copy_input(segment + 1);
     const int depth = z + plane_of_warp * dilation;
     for (int row = segment; row < end; ++row) {
-      asm volatile("cp.async.wait_all;" ::: "memory");
+      copies_done();
       __syncthreads();
       if (row + 1 < end) copy_input(row + 2);
       if (depth >= extent.depth || w + first >= extent.width) continue;

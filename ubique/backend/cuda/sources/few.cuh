@@ -4,7 +4,9 @@
 // channels is left to the next reader. A tile has kTokens tokens, half of a sample, in parts of 8
 // channels or units.
 // LENGTH: L, at most 104. WIDTH: H, a multiple of 128.
-#ifdef FEW
+#pragma once
+#include "hopper.cuh"
+
 constexpr int kPlaces = (LENGTH + 15) / 16 * 16;      // what products sum over
 constexpr int kColumns = (LENGTH + 7) / 8 * 8;        // what they give
 constexpr int kTokens = (LENGTH + 1) / 2;             // of a tile, two tiles a sample
@@ -67,4 +69,3 @@ __device__ inline uint2 fetch_8(const void* from) {
   asm volatile("ld.global.cg.v2.u32 {%0, %1}, [%2];" : "=r"(v.x), "=r"(v.y) : "l"(from));
   return v;
 }
-#endif

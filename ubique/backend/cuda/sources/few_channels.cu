@@ -1,5 +1,7 @@
 // Channel mixing for few samples: the gate, the way down, and the norm when nobody else does it;
 // see few.cuh. LENGTH, WIDTH. INNER: a multiple of 192.
+#include "few.cuh"
+
 #define SUMS_24(d) SUMS_16(d, 0), SUMS_4(d, 16), SUMS_4(d, 20)
 #define PLACES_16 "%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15"
 #define PLACES_24 PLACES_16 ", %16, %17, %18, %19, %20, %21, %22, %23"

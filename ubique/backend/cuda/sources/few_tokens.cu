@@ -1,5 +1,7 @@
 // Token mixing for few samples; see few.cuh.
 // LENGTH, WIDTH.
+#include "few.cuh"
+
 // sums (16, 8) += a (16, 16) b (16, 8), of one warp.
 __device__ inline void multiply(float (&sums)[4], const uint4& a, unsigned b0, unsigned b1) {
   asm volatile(

@@ -3,6 +3,8 @@
 // one run under the powers of the others; a fourth brings keys and values, 96 places at a time, by the
 // tensor copy engine.
 // LENGTH, HEADS; heads of 64. CAUSAL. STAGES.
+#include "ring.cuh"
+
 constexpr int kGroups = 3, kKeys = 96, kQueries = kGroups * 64, kThreads = 128 + kGroups * 128;
 constexpr int kQueryTiles = (LENGTH + kQueries - 1) / kQueries;
 constexpr int kFewKeys = 64;  // the last key tile where these are enough and every query sees it

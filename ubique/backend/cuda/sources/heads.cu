@@ -1,5 +1,6 @@
 // Queries and keys turned by their places, in place, and the gradients of queries, keys and values
 // turned back and put together. Rotations are in f32. HALF: vectors of half a head.
+#include "values.cuh"
 
 struct Pair {
   float first[kLanes], second[kLanes];

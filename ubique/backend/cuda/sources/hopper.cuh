@@ -1,12 +1,10 @@
 // Hopper's own instructions (sm_90a) as functions: barriers in shared memory, bulk copies, products
 // of a warpgroup whose sums stay in registers. No headers.
-#ifdef HOPPER
+#pragma once
+#include "warp.cuh"
+
 typedef unsigned short Bf16;
 typedef unsigned long long Descriptor;
-
-__device__ inline unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
 
 __device__ inline void barrier_init(unsigned barrier, int count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(barrier), "r"(count));
@@ -46,7 +44,6 @@ __device__ inline void bulk_load(unsigned to, const void* from, unsigned bytes, 
 __device__ inline void copy_16(unsigned to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
-__device__ inline void copies_done() { asm volatile("cp.async.wait_all;" ::: "memory"); }
 // What threads wrote becomes visible to the tensor cores and bulk copies.
 __device__ inline void publish_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 // All threads of one warpgroup; ids 1 and up.
@@ -117,16 +114,6 @@ __device__ inline void trade(unsigned (&values)[4], int lane) {
   }
 }
 
-__device__ inline void load_blocks(unsigned (&values)[4], unsigned address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
-               : "r"(address));
-}
-__device__ inline void load_transposed(unsigned (&values)[4], unsigned address) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(values[0]), "=r"(values[1]), "=r"(values[2]), "=r"(values[3])
-               : "r"(address));
-}
 __device__ inline void store_4(unsigned address, unsigned a, unsigned b, unsigned c, unsigned d) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
                "r"(a), "r"(b), "r"(c), "r"(d)
@@ -197,33 +184,6 @@ __device__ inline void product_of_columns(float (&d)[32], const unsigned (&a)[4]
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(fresh ? 0 : 1));
 }
 
-#ifdef STAGES
-// Pieces of memory on their way through shared memory: one thread fills, warps empty.
-struct Ring {
-  unsigned full, empty, stages;  // addresses
-  int step = 0;
-
-  __device__ unsigned stage_bytes(unsigned bytes) const { return stages + step % STAGES * bytes; }
-  __device__ unsigned full_now() const { return full + step % STAGES * 8; }
-  __device__ unsigned empty_now() const { return empty + step % STAGES * 8; }
-  __device__ unsigned parity() const { return step / STAGES & 1; }
-};
-
-__device__ inline Ring make_ring(char* memory, unsigned barriers_at, int readers) {
-  Ring ring{shared_address(memory) + barriers_at, shared_address(memory) + barriers_at + 8 * STAGES,
-            shared_address(memory)};
-  if (threadIdx.x == 0) {
-    for (int i = 0; i < STAGES; ++i) {
-      barrier_init(ring.full + 8 * i, 1);
-      barrier_init(ring.empty + 8 * i, readers);
-    }
-    barrier_publish();
-  }
-  return ring;
-}
-
-#endif
-
 constexpr int kPitch = 64 * 2 + 16;  // bytes of a staged row of 64 values; banks do not meet
 
 // `rows` rows of 64 values from shared memory, `width` values apart.
@@ -237,5 +197,3 @@ __device__ inline void write_rows(Bf16* to, unsigned from, int rows, long long w
     *reinterpret_cast<uint4*>(to + row * width + part * 8) = values;
   }
 }
-
-#endif

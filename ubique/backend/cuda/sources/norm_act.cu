@@ -4,6 +4,7 @@
 // thread stays with the same channels. Sums go to one row per block and are added in a fixed order:
 // the same input gives the same bits.
 // ACTIVATION: kernels::Activation's order (none, relu, elu, gelu, gelu by tanh).
+#include "values.cuh"
 
 __device__ inline float activated(float z) {
 #if ACTIVATION == 1

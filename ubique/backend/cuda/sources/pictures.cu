@@ -2,6 +2,7 @@
 // doubling (the mean of neighbours in between), maxima over 2x2, ReLU's gradient with the bias's.
 // Channels last, channels a multiple of a vector's lanes. Sums go to one row per block and are added
 // in a fixed order: the same input gives the same bits.
+#include "values.cuh"
 
 struct Extent {
   int rows;            // of all samples together

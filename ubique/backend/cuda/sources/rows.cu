@@ -1,6 +1,7 @@
 // What stands between the matrix products of gated and normed layers, each in one pass over memory:
 // silu(gate) * up and its gradient; x + branch over its root mean square, along the last axis (a
 // warp per row) or the middle one (a block per sample and some channels). Sums are in f32.
+#include "values.cuh"
 
 __device__ inline long long first_vector() {
   return static_cast<long long>(blockIdx.x) * blockDim.x + threadIdx.x;

@@ -1,16 +1,13 @@
 // What the kernels that work on tiles of a channels-last volume with tensor cores share.
 // CHANNELS: a multiple of 8. SCALAR: 0 = f16, 1 = bf16.
-#ifdef CHANNELS
+#pragma once
+#include "warp.cuh"
 
 constexpr int kParts = CHANNELS / 8;  // 16-byte parts of a voxel
 
 struct alignas(16) Part {
   unsigned words[4];
 };
-
-__device__ inline unsigned shared_address(const void* pointer) {
-  return static_cast<unsigned>(__cvta_generic_to_shared(pointer));
-}
 
 // Where a part of a voxel lies in a row: eight voxels' parts, read at once, are in different banks.
 __device__ inline int place(int voxel, int part) {
@@ -35,5 +32,3 @@ __device__ inline void multiply(float (&sum)[4], const unsigned (&a)[4], unsigne
                : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
-
-#endif

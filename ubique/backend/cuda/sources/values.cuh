@@ -1,6 +1,8 @@
 // Sixteen bytes of a channels-last tensor at a time, as floats. No headers: what NVRTC knows by
 // itself is enough, so that kernels compile wherever there is a driver.
 // SCALAR: 0 = f16, 1 = bf16, 2 = f32.
+#pragma once
+
 #if SCALAR == 2
 constexpr int kLanes = 4;
 #else

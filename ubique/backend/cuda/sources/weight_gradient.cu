@@ -7,6 +7,7 @@
 // Each of nine warps has the three taps of one (plane, row) offset; sums stay in registers until
 // the block has nothing left to do. Rows of the result, one per block, are added in a fixed order.
 // SCALAR: 0 = f16, 1 = bf16. CHANNELS: a multiple of 8. TILE: a multiple of 16.
+#include "tiles.cuh"
 
 constexpr int kOctets = 3 * kParts;             // rows of the product, in eights: (tap, input part)
 constexpr int kRowTiles = (kOctets + 1) / 2;    // the same in sixteens
@@ -27,12 +28,6 @@ __device__ inline void copy_row(Part* to, const Part* row, int first, int count,
   }
 }
 
-__device__ inline void load_transposed(const Part* from, unsigned (&result)[4]) {
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
-               : "=r"(result[0]), "=r"(result[1]), "=r"(result[2]), "=r"(result[3])
-               : "r"(shared_address(from)));
-}
-
 __device__ inline void load_transposed_half(const Part* from, unsigned& first, unsigned& second) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%0, %1}, [%2];"
                : "=r"(first), "=r"(second)
@@ -49,7 +44,8 @@ __device__ inline void add_row(float (&sums)[kRowTiles][kParts][4], const Part* 
 #pragma unroll
     for (int part = 0; part + 1 < kParts; part += 2) {
       unsigned both[4];
-      load_transposed(gradient + place(first + quarter % 2 * 8 + lane % 8, part + quarter / 2), both);
+      const int voxel = first + quarter % 2 * 8 + lane % 8;
+      load_transposed(both, shared_address(gradient + place(voxel, part + quarter / 2)));
       right[part][0] = both[0], right[part][1] = both[1];
       right[part + 1][0] = both[2], right[part + 1][1] = both[3];
     }
@@ -62,7 +58,7 @@ __device__ inline void add_row(float (&sums)[kRowTiles][kParts][4], const Part* 
       const int wanted = 2 * tile + quarter % 2, octet = wanted < kOctets ? wanted : kOctets - 1;
       const int voxel = first + quarter / 2 * 8 + lane % 8 + octet / kParts * dilation;
       unsigned left[4];
-      load_transposed(input + place(voxel, octet % kParts), left);
+      load_transposed(left, shared_address(input + place(voxel, octet % kParts)));
 #pragma unroll
       for (int part = 0; part < kParts; ++part) {
         multiply(sums[tile][part], left, right[part][0], right[part][1]);
@@ -138,7 +134,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     copy_gradient(0);
     const int depth = z + (plane_tap - 1) * dilation;
     for (int row = 0; row < rows; ++row) {
-      asm volatile("cp.async.wait_all;" ::: "memory");
+      copies_done();
       __syncthreads();
       copy_input(row + 2);
       copy_gradient(row + 1);

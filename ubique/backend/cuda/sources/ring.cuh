@@ -1,0 +1,34 @@
+// Pieces of memory on their way through shared memory, on Hopper. STAGES: how many at a time.
+#pragma once
+#include "hopper.cuh"
+
+// One thread fills, warps empty.
+struct Ring {
+  unsigned full, empty, stages;  // addresses
+  int step = 0;
+
+  __device__ unsigned stage_bytes(unsigned bytes) const { return stages + step % STAGES * bytes; }
+  __device__ unsigned full_now() const { return full + step % STAGES * 8; }
+  __device__ unsigned empty_now() const { return empty + step % STAGES * 8; }
+  __device__ unsigned parity() const { return step / STAGES & 1; }
+  // The next piece, as soon as there is room for it.
+  __device__ void fetch(const char* from, unsigned bytes) {
+    barrier_wait(empty_now(), parity() ^ 1);
+    barrier_expect(full_now(), bytes);
+    bulk_load(stage_bytes(bytes), from, bytes, full_now());
+    ++step;
+  }
+};
+
+__device__ inline Ring make_ring(char* memory, unsigned barriers_at, int readers) {
+  Ring ring{shared_address(memory) + barriers_at, shared_address(memory) + barriers_at + 8 * STAGES,
+            shared_address(memory)};
+  if (threadIdx.x == 0) {
+    for (int i = 0; i < STAGES; ++i) {
+      barrier_init(ring.full + 8 * i, 1);
+      barrier_init(ring.empty + 8 * i, readers);
+    }
+    barrier_publish();
+  }
+  return ring;
+}
