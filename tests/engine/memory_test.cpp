@@ -4,6 +4,7 @@
 #include <torch/nn/module.h>
 
 #include "runs.h"
+#include "tests/recording_cpu.h"
 #include "ubique/engine/auto_batch.h"
 
 using namespace ubique;
@@ -40,6 +41,45 @@ TEST_CASE("trainer: out of memory halves the micro-batch and keeps the update") 
     const auto result = train(tight, asked ? asked_plan(8) : toy_plan(8), toy_options(folder));
     CHECK(result.steps == 4);
     CHECK(saved_batch(result) == 2);
+    const auto difference = tight.toy.toy().first - enough.toy.toy().first;
+    CHECK(difference.abs().max().item<float>() < 1e-5);
+  }
+}
+
+TEST_CASE("trainer: updates that are recorded are those made one by one") {
+  if (device_name() != "cpu") return;
+  const ScratchFolder scratch;
+  ToyTask plain(toy_recipe(2)), recorded(toy_recipe(2));
+  plain.data = recorded.data = ToyDataset(12);
+  train(plain, toy_plan(4), toy_options(scratch / "plain"));
+  auto plan = toy_plan(4);
+  plan.graph_capture.value = true;
+  const CpuRecords cpu;
+  CHECK(train(recorded, plan, toy_options(scratch / "recorded")).steps == 6);
+  CHECK(cpu.replays() == 6);
+  CHECK(losses_of(scratch / "recorded") == losses_of(scratch / "plain"));  // with dropout
+  CHECK(at::equal(recorded.toy.toy().mean, plain.toy.toy().mean));
+}
+
+TEST_CASE("trainer: out of memory while an update is recorded leaves no trace of the rehearsals") {
+  if (device_name() != "cpu") return;
+  const ScratchFolder scratch;
+  const ToyOptions small{.batch_norm = false, .dropout = 0};
+  ToyTask enough(toy_recipe(2), small);
+  enough.data = ToyDataset(12, 0);
+  train(enough, asked_plan(4), toy_options(scratch / "enough"));
+  for (const bool asked : {true, false}) {  // in the first update, or in the trial before it
+    CAPTURE(asked);
+    const CpuRecords cpu(1);
+    ToyTask tight(toy_recipe(2), small);
+    tight.data = ToyDataset(12, 0);
+    auto plan = asked ? asked_plan(4) : toy_plan(4);
+    plan.graph_capture.value = true;
+    const auto folder = scratch / (asked ? "asked" : "planned");
+    const auto result = train(tight, plan, toy_options(folder));
+    CHECK(result.steps == 6);
+    CHECK(saved_batch(result) == 2);
+    CHECK(cpu.replays() == 0);  // parts of an update are not recorded
     const auto difference = tight.toy.toy().first - enough.toy.toy().first;
     CHECK(difference.abs().max().item<float>() < 1e-5);
   }

@@ -74,17 +74,8 @@ void Learner::begin() {
 }
 
 void Learner::add(const Batch& batch) {
-  if (!records(batch)) return sum_->add(to_device(batch, device_, plan_));
-  waiting_ = true;
-  if (!recorded_) {
-    recorded_.emplace(Recorded{to_device(batch, device_, plan_), {}, nullptr});
-    // Its own memory: what it is played with is copied here.
-    for (auto& [name, tensor] : recorded_->batch.tensors) tensor = tensor.clone();
-    return;
-  }
-  for (auto& [name, tensor] : recorded_->batch.tensors) {
-    tensor.copy_(batch.tensors.at(name), plan_.non_blocking.value);
-  }
+  if (records(batch)) return add_recorded(batch);
+  sum_->add(to_device(batch, device_, plan_));
 }
 
 UpdateFacts Learner::finish(std::int64_t step) {
@@ -125,6 +116,7 @@ void Learner::conclude(UpdateFacts& facts) {
 void Learner::abandon() {
   sum_.reset();
   waiting_ = false;
+  if (recorded_ && !recorded_->work) recorded_.reset();
   model_.abandon();
   optimizer_->zero_grad();
   statistics_.restore();

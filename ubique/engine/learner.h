@@ -38,7 +38,8 @@ class Learner {
   Learner(Task& task, const plan::Plan& plan, c10::Device device, std::int64_t total_steps);
 
   /// begin, add (once or more), then finish; or abandon, which leaves everything as begin found it.
-  /// Where the plan has it, an update of one whole batch is recorded and played from then on.
+  /// Where the plan has it, an update of one whole batch is recorded and played from then on. If
+  /// memory runs out it does so in add().
   void begin();
   void add(const Batch& batch);  ///< on the host
   UpdateFacts finish(std::int64_t step);
@@ -72,6 +73,7 @@ class Learner {
   void load_carry(const NamedTensors& saved);
   void conclude(UpdateFacts& facts);
   bool records(const Batch& batch) const;
+  void add_recorded(const Batch& batch);
   UpdateFacts finish_recorded(std::int64_t step);
   void record();
   std::vector<at::Tensor> changing_state() const;
@@ -98,7 +100,7 @@ class Learner {
     std::unique_ptr<device::Recording> work;
   };
   std::optional<Recorded> recorded_;
-  bool waiting_ = false;  // for finish(), with its batch in recorded_
+  bool waiting_ = false;  // for finish() to play recorded_
 };
 
 /// See Learner::at_rest.

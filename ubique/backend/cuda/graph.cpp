@@ -90,6 +90,8 @@ std::unique_ptr<device::Recording> record(c10::Device device, const std::functio
   try {
     for (int i = 0; i < kRehearsals; ++i) work();
     device::synchronize(device);
+    // A recording has memory of its own, which cannot be taken from what rehearsals left.
+    device::empty_cache(device);
     auto graph = std::make_unique<CudaGraph>();
     graph->capture(work);
     device::synchronize(device);
