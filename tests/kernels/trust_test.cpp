@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <torch/library.h>
 
+#include "ubique/kernels/attention.h"
 #include "ubique/kernels/heads.h"
 #include "ubique/kernels/mix.h"
 #include "ubique/kernels/mix_stack.h"
@@ -14,7 +15,7 @@ using namespace ubique::kernels;
 
 namespace {
 
-enum class Pretended { None, Right, Wrong };
+enum class Pretended { None, Right, Wrong, WrongGradient };
 Pretended pretended = Pretended::None;  // other tests have no such kernels
 int calls = 0;
 
@@ -31,10 +32,16 @@ bool has_kernels() { return pretended != Pretended::None; }
 bool of_one(const at::Tensor&) { return has_kernels(); }
 bool of_sized(const at::Tensor&, std::int64_t) { return has_kernels(); }
 bool of_two(const at::Tensor&, const at::Tensor&) { return has_kernels(); }
+bool of_three(const at::Tensor&, const at::Tensor&, const at::Tensor&) { return has_kernels(); }
 
 at::Tensor given(const at::Tensor& result) {
   ++calls;
   return pretended == Pretended::Wrong ? result + 0.5 : result;
+}
+
+at::Tensor given_back(const at::Tensor& gradient) {
+  ++calls;
+  return pretended == Pretended::WrongGradient ? gradient * 1.5 : gradient;
 }
 
 at::Tensor pack_gate(const at::Tensor& gate_up) { return gate_up.clone(); }
@@ -51,8 +58,44 @@ GatedWeights tokens_of(const at::Tensor& packed) {
   return plain_weights(packed.slice(0, 0, 2 * inner), packed.slice(0, 2 * inner).t().contiguous());
 }
 std::tuple<at::Tensor, at::Tensor> tokens(const at::Tensor& x, const at::Tensor& packed, double) {
-  return {given(token_mix(x.to(at::kFloat), tokens_of(packed), Kept::Narrow).to(x.dtype())),
-          at::ones({x.size(0), x.size(2)})};
+  const auto weights = tokens_of(packed);
+  const auto wide = at::matmul(weights.gate_up.value, x.to(at::kFloat)).chunk(2, 1);
+  const auto sum = x + at::matmul(weights.down.value, at::silu(wide[0]) * wide[1]);  // (B, L, H)
+  const auto inverse = (sum.square().mean(1) + kNormEpsilon).rsqrt();
+  return {given((sum * inverse.unsqueeze(1)).to(x.dtype())), inverse};
+}
+std::tuple<at::Tensor, at::Tensor, at::Tensor> tokens_back(const at::Tensor& of_sum,
+                                                           const at::Tensor& x,
+                                                           const at::Tensor& packed) {
+  const at::AutoGradMode recorded(true);
+  const auto weights = tokens_of(packed);
+  const auto leaf = x.to(at::kFloat).requires_grad_();
+  auto wide = at::matmul(weights.gate_up.value, leaf);  // (B, 2I, H)
+  wide.retain_grad();
+  const auto halves = wide.chunk(2, 1);
+  const auto gated = at::silu(halves[0]) * halves[1];
+  (leaf + at::matmul(weights.down.value, gated)).backward(of_sum.to(at::kFloat));
+  return {given_back(leaf.grad().to(x.dtype())), wide.grad().to(x.dtype()),
+          gated.detach().to(x.dtype())};
+}
+
+std::tuple<at::Tensor, at::Tensor> flash(const at::Tensor& q, const at::Tensor& k,
+                                         const at::Tensor& v, bool causal) {
+  const auto mixed = at::scaled_dot_product_attention(q, k, v, {}, 0, causal).transpose(1, 2);
+  return {given(mixed.flatten(2)), at::zeros({q.size(0), q.size(1), q.size(2)})};
+}
+std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_back(const at::Tensor& gradient,
+                                                          const at::Tensor& q, const at::Tensor& k,
+                                                          const at::Tensor& v, const at::Tensor&,
+                                                          const at::Tensor&, bool causal) {
+  const at::AutoGradMode recorded(true);
+  std::vector<at::Tensor> leaves;
+  for (const auto* part : {&q, &k, &v}) leaves.push_back(part->to(at::kFloat).requires_grad_());
+  const auto mixed =
+      at::scaled_dot_product_attention(leaves[0], leaves[1], leaves[2], {}, 0, causal);
+  mixed.transpose(1, 2).flatten(2).backward(gradient.to(at::kFloat));
+  return {given_back(leaves[0].grad().to(q.dtype())), leaves[1].grad().to(q.dtype()),
+          leaves[2].grad().to(q.dtype())};
 }
 
 std::tuple<at::Tensor, at::Tensor, at::Tensor> pack_stack(const at::Tensor& token_gate_up,
@@ -102,6 +145,10 @@ TORCH_LIBRARY_IMPL(ubique, CPU, library) {
   library.impl("does_token_mix", TORCH_FN(of_sized));
   library.impl("pack_token_mix", TORCH_FN(pack_tokens));
   library.impl("token_mix", TORCH_FN(tokens));
+  library.impl("token_mix_backward", TORCH_FN(tokens_back));
+  library.impl("does_flash", TORCH_FN(of_three));
+  library.impl("flash", TORCH_FN(flash));
+  library.impl("flash_backward", TORCH_FN(flash_back));
   library.impl("does_mix_stack", TORCH_FN(of_two));
   library.impl("pack_mix_stack", TORCH_FN(pack_stack));
   library.impl("mix_stack", TORCH_FN(stack));
@@ -190,4 +237,57 @@ TEST_CASE("trust: attention is left to plain ops where the kernels are wrong, gr
       CHECK(leaf.grad().defined());
     }
   }
+}
+
+TEST_CASE("trust: a wrong gradient is found before it is learnt from") {
+  const auto count = [](Pretended which, std::int64_t columns, bool learns) {
+    const Pretend kernels(which);
+    const at::AutoGradMode recorded(learns);
+    auto mixing = weights_of(48, columns);
+    pack_for_token_mix(mixing, 24);
+    CHECK(mixing.packed_back.defined() == (mixing.packed.defined() && learns));
+    return mixing.packed.defined();
+  };
+  CHECK(count(Pretended::Right, 11, true));
+  CHECK(count(Pretended::WrongGradient, 12, false));
+  CHECK(!count(Pretended::WrongGradient, 12, true));
+}
+
+TEST_CASE("trust: long attention is left to plain ops where a kernel or its gradient is wrong") {
+  for (const auto which : {Pretended::Right, Pretended::Wrong, Pretended::WrongGradient}) {
+    const Pretend kernels(which);
+    const auto length = 5 + static_cast<int>(which);  // each is tried once
+    auto leaf = made_up({2, length, 3, 2, 4}, at::zeros({1}, at::kBFloat16), 1).requires_grad_();
+    const auto parts = leaf.permute({2, 0, 3, 1, 4});
+    const auto mixed = mix_heads(parts[0], parts[1], parts[2], false);
+    const auto tried = calls;
+    mixed.sum().backward();
+    CHECK(calls - tried == (which == Pretended::Right ? 1 : 0));
+    CHECK(leaf.grad().isfinite().all().item<bool>());
+  }
+}
+
+TEST_CASE("trust: through frozen weights gradients pass on, and theirs are not worked out") {
+  const Pretend kernels(Pretended::Right);
+  auto frozen = weights_of(48, 13);
+  pack_for_token_mix(frozen, 24);
+  REQUIRE(frozen.packed_back.defined());
+  const auto values = made_up({2, 13, 24}, at::zeros({1}, at::kBFloat16), 3);
+  const auto gradient = made_up(values.sizes(), values, 4);
+  const auto through = [&](const GatedWeights& weights, at::ScalarType dtype) {
+    const auto x = values.to(dtype, false, true).requires_grad_();
+    token_mix(x, weights, Kept::Narrow).backward(gradient.to(dtype));
+    return x.grad().to(at::kFloat);
+  };
+  const auto expected = through(plain_weights(frozen.gate_up.value, frozen.down.value), at::kFloat);
+  const auto got = through(frozen, at::kBFloat16);
+  CHECK(((got - expected).norm() / expected.norm()).item<double>() < 0.02);
+  // Packed while nothing learnt, they are left to plain ops.
+  auto late = weights_of(48, 13);
+  {
+    const at::NoGradGuard no_gradients;
+    pack_for_token_mix(late, 24);
+  }
+  CHECK(!late.packed_back.defined());
+  CHECK(((through(late, at::kBFloat16) - expected).norm() / expected.norm()).item<double>() < 0.02);
 }

@@ -2,16 +2,14 @@
 #include "ubique/kernels/mix.h"
 
 #include <ATen/ATen.h>
-#include <fmt/format.h>
 
-#include <cmath>
 #include <memory>
 #include <utility>
 
 #include "ubique/kernels/autograd.h"
 #include "ubique/kernels/fused_mix.h"
 #include "ubique/kernels/fused_rows.h"
-#include "ubique/kernels/trust.h"
+#include "ubique/kernels/mix_trials.h"
 
 namespace ubique::kernels {
 namespace {
@@ -133,35 +131,27 @@ class GatedMix final : public torch::autograd::Node {
   GatedWeights weights_;
 };
 
+bool learns(const at::Tensor& x, const GatedWeights& weights) {
+  return wants_gradient(x) || weights.gate_up.wants_gradient() || weights.down.wants_gradient();
+}
+
 template <typename Kind>
 at::Tensor gated_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept) {
-  const bool learns =
-      wants_gradient(x) || weights.gate_up.wants_gradient() || weights.down.wants_gradient();
+  const bool learning = learns(x, weights);
   at::Tensor y, inverse, wide;
   {
     const PlainTensors plain;
     at::Tensor gated;
-    std::tie(gated, wide) = Kind::gate(x, weights, learns && kept == Kept::Wide);
+    std::tie(gated, wide) = Kind::gate(x, weights, learning && kept == Kept::Wide);
     const auto branch = Kind::narrow(gated, weights.down.value, x);
     gated = at::Tensor();
     std::tie(y, inverse) = fused::post_norm(x, branch, Kind::kNormDim, kNormEpsilon);
   }
-  if (learns) {
+  if (learning) {
     attach(y, std::make_shared<GatedMix<Kind>>(x.detach(), y.detach(), inverse, wide, weights),
            {x, weights.gate_up.parameter, weights.down.parameter});
   }
   return y;
-}
-
-/// The weights' gradients from those of the wide values; places last, which is how sums of products
-/// with x come out aligned.
-std::pair<at::Tensor, at::Tensor> token_weight_gradients(const at::Tensor& of_sum,
-                                                         const at::Tensor& x,
-                                                         const at::Tensor& of_wide,
-                                                         const at::Tensor& gated) {
-  const auto of_gate_up = at::bmm(x, of_wide.transpose(1, 2)).sum(0).t();  // (2I, L)
-  const auto of_down = at::bmm(of_sum, gated.transpose(1, 2)).sum(0);      // (L, I)
-  return {of_gate_up, of_down};
 }
 
 /// token_mix where the device has a kernel for all of it.
@@ -182,9 +172,17 @@ class PackedTokenMix final : public torch::autograd::Node {
     const auto of_sum = fused::post_norm_backward(gradients[0].contiguous(), y_, inverse_, 1);
     gradients.clear();
     const auto [of_x, of_wide, gated] = fused::token_mix_backward(of_sum, x_, weights_.packed_back);
-    const auto [of_gate_up, of_down] = token_weight_gradients(of_sum, x_, of_wide, gated);
-    return {of_x, of_gate_up.to(weights_.gate_up.parameter.scalar_type()),
-            of_down.to(weights_.down.parameter.scalar_type())};
+    // Places last, which is how sums of products with x come out aligned.
+    at::Tensor of_gate_up, of_down;
+    if (task_should_compute_output(1)) {
+      of_gate_up = at::bmm(x_, of_wide.transpose(1, 2)).sum(0).t();  // (2I, L)
+      of_gate_up = of_gate_up.to(weights_.gate_up.parameter.scalar_type());
+    }
+    if (task_should_compute_output(2)) {
+      of_down = at::bmm(of_sum, gated.transpose(1, 2)).sum(0);  // (L, I)
+      of_down = of_down.to(weights_.down.parameter.scalar_type());
+    }
+    return {of_x, of_gate_up, of_down};
   }
 
   at::Tensor x_, y_, inverse_;
@@ -197,7 +195,7 @@ at::Tensor packed_token_mix(const at::Tensor& x, const GatedWeights& weights) {
     const PlainTensors plain;
     std::tie(y, inverse) = fused::token_mix(x.contiguous(), weights.packed, kNormEpsilon);
   }
-  if (wants_gradient(x) || weights.gate_up.wants_gradient() || weights.down.wants_gradient()) {
+  if (learns(x, weights)) {
     attach(y,
            std::make_shared<PackedTokenMix>(x.detach().contiguous(), y.detach(), inverse, weights),
            {x, weights.gate_up.parameter, weights.down.parameter});
@@ -221,36 +219,6 @@ class PostNorm final : public torch::autograd::Node {
   at::Tensor y_, inverse_;
 };
 
-bool trusts_channel_gate(const at::Tensor& like) {
-  const auto name = fmt::format("channel_gate, {} x {}", like.size(0), like.size(1));
-  return is_trusted(name, like, [&] {
-    const auto x = made_up({1, 130, like.size(1)}, like, 1);
-    const auto gate_up = made_up(like.sizes(), like, 2) / std::sqrt(like.size(1) / 4.);
-    const auto plain = plain_weights(gate_up, gate_up);
-    const auto [gated, wide] = Channels::gate(x.to(at::kFloat), plain, true);
-    const auto packed = fused::pack_channel_gate(gate_up);
-    const auto [alone, none] = fused::channel_gate(x[0], packed, false);
-    const auto [kept, whole] = fused::channel_gate(x[0], packed, true);
-    return std::vector<Trial>{{alone, gated}, {kept, gated}, {whole, wide}};
-  });
-}
-
-bool trusts_token_mix(const at::Tensor& like, std::int64_t width) {
-  const auto length = like.size(1), inner = like.size(0) / 2;
-  return is_trusted(fmt::format("token_mix, {} x {}", like.size(0), length), like, [&] {
-    std::vector<Trial> trials;
-    for (const std::int64_t samples : {1, 40}) {  // few of them have a kernel of their own
-      const auto x = made_up({samples, length, width}, like, 1);
-      const auto gate_up = made_up(like.sizes(), like, 2) / std::sqrt(length / 4.);
-      const auto down = made_up({length, inner}, like, 3) / std::sqrt(inner / 4.);
-      const auto packed = fused::pack_token_mix(gate_up, down, false);
-      trials.push_back({std::get<0>(fused::token_mix(x, packed, kNormEpsilon)),
-                        token_mix(x.to(at::kFloat), plain_weights(gate_up, down), Kept::Narrow)});
-    }
-    return trials;
-  });
-}
-
 }  // namespace
 
 GatedWeights plain_weights(const at::Tensor& gate_up, const at::Tensor& down) {
@@ -262,7 +230,8 @@ at::Tensor channel_mix(const at::Tensor& x, const GatedWeights& weights, Kept ke
 }
 
 at::Tensor token_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept) {
-  if (weights.packed.defined()) return packed_token_mix(x, weights);
+  const bool whole = weights.packed_back.defined() || !learns(x, weights);
+  if (weights.packed.defined() && whole) return packed_token_mix(x, weights);
   return gated_mix<Tokens>(x, weights, kept);
 }
 
@@ -274,10 +243,10 @@ void pack_for_channel_mix(GatedWeights& weights) {
 }
 
 void pack_for_token_mix(GatedWeights& weights, std::int64_t width) {
-  const bool learns = weights.gate_up.wants_gradient() || weights.down.wants_gradient();
+  const bool learns = at::GradMode::is_enabled();  // frozen weights too pass gradients on
   const PlainTensors plain;
   const auto &gate_up = weights.gate_up.value, &down = weights.down.value;
-  if (!fused::does_token_mix(gate_up, width) || !trusts_token_mix(gate_up, width)) return;
+  if (!fused::does_token_mix(gate_up, width) || !trusts_token_mix(gate_up, width, learns)) return;
   weights.packed = fused::pack_token_mix(gate_up, down, false);
   if (learns) weights.packed_back = fused::pack_token_mix(gate_up, down, true);
 }

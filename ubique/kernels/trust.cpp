@@ -61,6 +61,13 @@ bool is_trusted(const std::string& kernel, const at::Tensor& like,
   return known.emplace(key, fault.empty()).first->second;
 }
 
+std::vector<Trial> trials_of(const std::vector<at::Tensor>& got,
+                             const std::vector<at::Tensor>& expected) {
+  std::vector<Trial> trials;
+  for (std::size_t i = 0; i < expected.size(); ++i) trials.push_back({got.at(i), expected[i]});
+  return trials;
+}
+
 at::Tensor made_up(at::IntArrayRef shape, const at::Tensor& like, int seed) {
   const auto places = at::arange(c10::multiply_integers(shape), at::TensorOptions(at::kDouble));
   const auto values = at::sin(places * 12.9898 + seed) * 43758.5453;

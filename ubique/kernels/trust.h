@@ -20,6 +20,10 @@ struct Trial {
 bool is_trusted(const std::string& kernel, const at::Tensor& like,
                 const std::function<std::vector<Trial>()>& trials);
 
+/// Results of the kernel, each with what is expected of it.
+std::vector<Trial> trials_of(const std::vector<at::Tensor>& got,
+                             const std::vector<at::Tensor>& expected);
+
 /// Values within 1 without a pattern, the same for the same `seed`; no generator moves on.
 at::Tensor made_up(at::IntArrayRef shape, const at::Tensor& like, int seed);
 

@@ -14,7 +14,7 @@ using cuda::Kernel;
 
 constexpr std::int64_t kFewUnits = 512, kFewMates = 4, kFewGroup = 16;  // token mixing
 constexpr std::int64_t kFewGate = 24, kFewSlices = 4, kFewSpan = 32;    // channel mixing
-constexpr std::int64_t kFewBarriers = 128, kFewBeyond = 256;            // bytes
+constexpr std::int64_t kFewBarriers = 128;                              // bytes
 
 /// Extents of a stack, as the kernels have them.
 struct FewExtents {
@@ -27,14 +27,15 @@ struct FewExtents {
     return {fmt::format("LENGTH={}", length), fmt::format("WIDTH={}", width),
             fmt::format("INNER={}", inner)};
   }
-  // Tensor cores look at 64 tokens, a little beyond the last.
+  /// Bytes that tensor cores read behind the last token, since they look at 64.
+  std::int64_t beyond() const { return (64 - tokens()) * 16; }
   int gate_shared() const {
-    return static_cast<int>(kFewBarriers + (2 * kFewGate + tokens()) * width * 2 + kFewBeyond);
+    return static_cast<int>(kFewBarriers + (2 * kFewGate + tokens()) * width * 2 + beyond());
   }
   int down_shared() const {
     const auto share = (tokens() + kFewSlices - 1) / kFewSlices * (kFewSpan + 8) * 4;
     const auto slice = (kFewSpan + tokens()) * (inner / kFewSlices) * 2;
-    return static_cast<int>(kFewBarriers + 2 * kFewSlices * share + slice + kFewBeyond);
+    return static_cast<int>(kFewBarriers + 2 * kFewSlices * share + slice + beyond());
   }
 };
 

@@ -103,7 +103,7 @@ int tiles_of(const at::Tensor& x) { return static_cast<int>(x.size(0) * (x.size(
 bool is_few(const at::Tensor& x, const MixExtents& extents) {
   constexpr std::int64_t kLargestCluster = 8, kBlocksEach = 3;
   const auto blocks = x.numel() / x.size(1) / 64 * extents.chunks();
-  return extents.chunks() <= kLargestCluster &&
+  return extents.chunks() <= kLargestCluster && 64 % extents.chunks() == 0 &&
          blocks <= kBlocksEach * cuda::card_limits(x.device()).processors;
 }
 

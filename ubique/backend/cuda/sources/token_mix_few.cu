@@ -5,6 +5,7 @@
 #include "values.cuh"
 
 constexpr int kShare = 64 / kChunks;            // channels that a block finishes
+static_assert(64 % kChunks == 0, "channels go round");
 constexpr int kSumPitch = kColumns + 4;         // floats from channel to channel; banks do not meet
 
 __device__ inline void cluster_sync() {
