@@ -56,6 +56,20 @@ TEST_CASE("loader: epochs differ in order and in augmentation") {
   CHECK_FALSE(at::equal(sorted(first.batch.tensors.at("y")), sorted(second.batch.tensors.at("y"))));
 }
 
+TEST_CASE("loader: a sample draws the same whatever pieces an update is cut into") {
+  const ToyDataset data(12);
+  const auto targets = [&](std::int64_t at_once) {
+    Loader loader(data, toy_sampler(12, 6), with_threads(1, at_once), 5, {0, 0}, 2);
+    std::vector<at::Tensor> parts;
+    for (std::int64_t i = 0; i < 12 / at_once; ++i) {
+      parts.push_back(loader.next().batch.tensors.at("y"));
+    }
+    return at::cat(parts);
+  };
+  CHECK(at::equal(targets(6), targets(3)));
+  CHECK(at::equal(targets(6), targets(1)));
+}
+
 TEST_CASE("loader: an error of the dataset names the samples, in its turn") {
   for (const int threads : {0, 2}) {
     ToyDataset data(6);

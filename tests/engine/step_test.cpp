@@ -76,7 +76,8 @@ TEST_CASE("step: a single batch keeps every bit of its gradients, scaled or not"
   ToyModel model({.batch_norm = false, .dropout = 0});
   model.initialize(Random(2));
   model.network().to(device);
-  const auto batch = to_device(ToyDataset(8, 0).load({0, 1, 2}, Random(1)), device, toy_plan());
+  const auto batch = to_device(ToyDataset(8, 0).load({0, 1, 2}, engine::SampleRandoms(Random(1))),
+                               device, toy_plan());
   model.step(batch).loss.backward();
   const auto plain = model.toy().first.grad().cpu();
   for (const bool scaling : {false, true}) {
@@ -90,7 +91,8 @@ TEST_CASE("step: a batch without weight is left out, a wrong weight is a fault")
   model.network().to(device);
   const GradScaler scaler(device, false);
   Accumulation sum(model, scaler, device.type(), {});
-  auto batch = to_device(ToyDataset(4).load({0, 1}, Random(1)), device, toy_plan());
+  auto batch =
+      to_device(ToyDataset(4).load({0, 1}, engine::SampleRandoms(Random(1))), device, toy_plan());
   batch.weight = 0;
   sum.add(batch);
   CHECK(sum.empty());

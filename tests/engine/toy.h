@@ -123,7 +123,8 @@ class ToyDataset final : public engine::Dataset {
 
   std::int64_t size() const override { return size_; }
   std::string fingerprint() const override { return "toy-" + std::to_string(size_); }
-  Batch load(const std::vector<std::int64_t>& indices, const Random& random) const override {
+  Batch load(const std::vector<std::int64_t>& indices,
+             const engine::SampleRandoms& randoms) const override {
     const auto count = static_cast<std::int64_t>(indices.size());
     Batch batch;
     auto x = at::empty({count, 6}), y = at::empty({count}), w = at::empty({count});
@@ -134,7 +135,7 @@ class ToyDataset final : public engine::Dataset {
       float* values = x.data_ptr<float>() + row * 6;
       for (std::uint64_t i = 0; i < 6; ++i) values[i] = float(sample.normal(i));
       y.data_ptr<float>()[row] =
-          values[0] * values[1] + values[2] + float(jitter_ * random.normal(std::uint64_t(row)));
+          values[0] * values[1] + values[2] + float(jitter_ * randoms.of(size_t(row)).normal(0));
       w.data_ptr<float>()[row] = float(1 + index % 3);
     }
     batch.tensors = {{"x", x}, {"y", y}, {"w", w}};
@@ -166,7 +167,8 @@ class ToyTask final : public engine::Task {
     if (!scripted.empty()) {
       return {{"skill", scripted[std::min(size_t(validations - 1), scripted.size() - 1)]}};
     }
-    const auto batch = ToyDataset(16, 0).load({0, 1, 2, 3, 4, 5, 6, 7}, Random(1));
+    const auto batch =
+        ToyDataset(16, 0).load({0, 1, 2, 3, 4, 5, 6, 7}, engine::SampleRandoms(Random(1)));
     const auto guess = toy.toy().forward(batch.tensors.at("x").to(device)).to(at::kFloat);
     at::rand({3});  // must leave no trace in the training
     const auto miss = (guess.cpu() - batch.tensors.at("y")).abs().mean().item<double>();

@@ -12,13 +12,27 @@
 
 namespace ubique::engine {
 
+/// A stream of random numbers for every sample of a piece, by its place in the epoch: however an
+/// update is cut into pieces, a sample draws the same.
+class SampleRandoms {
+ public:
+  explicit SampleRandoms(Random epoch, std::int64_t first = 0) : epoch_(epoch), first_(first) {}
+
+  Random of(std::size_t row) const { return epoch_.fork(static_cast<std::uint64_t>(first_) + row); }
+
+ private:
+  Random epoch_;
+  std::int64_t first_;  // the piece's first sample
+};
+
 class Dataset {
  public:
   virtual ~Dataset() = default;
   virtual std::int64_t size() const = 0;
-  /// Collates these samples. Called from several threads at once. `random` is this batch's own
-  /// stream, for augmentation: the same for the same seed, epoch and place in it.
-  virtual Batch load(const std::vector<std::int64_t>& indices, const Random& random) const = 0;
+  /// Collates these samples. Called from several threads at once. `randoms` are for
+  /// augmentation.
+  virtual Batch load(const std::vector<std::int64_t>& indices,
+                     const SampleRandoms& randoms) const = 0;
   /// How many samples an epoch has, for updates of so many.
   virtual std::int64_t epoch_samples(std::int64_t /*per_update*/) const { return size(); }
   /// Those of one epoch in the order to take them, epoch_samples() of them. `random` is the epoch's

@@ -50,11 +50,11 @@ class PieceSource {
 }  // namespace
 
 LoadedPiece load_piece(const Dataset& dataset, data::Piece piece, std::uint64_t seed, bool pinned) {
-  const auto random = Random(seed, number(Stream::Augmentation))
-                          .fork(static_cast<std::uint64_t>(piece.cursor.epoch))
-                          .fork(static_cast<std::uint64_t>(piece.place));
+  const SampleRandoms randoms(Random(seed, number(Stream::Augmentation))
+                                  .fork(static_cast<std::uint64_t>(piece.cursor.epoch)),
+                              piece.place);
   try {
-    auto batch = dataset.load(piece.indices, random);
+    auto batch = dataset.load(piece.indices, randoms);
     batch.first = piece.first;
     if (pinned) {
       for (auto& [name, tensor] : batch.tensors) tensor = tensor.pin_memory();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Training batches in order, prepared ahead of time by the plan's threads. The order and each
-// batch's randomness depend on the seed and the place in the data alone, so a run can go on from
-// anywhere.
+// sample's randomness depend on the seed and the place in the data alone, so a run can go on from
+// anywhere, in pieces of any size.
 #pragma once
 
 #include <cstdint>

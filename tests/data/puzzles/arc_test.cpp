@@ -8,6 +8,7 @@
 #include "ubique/base/file.h"
 #include "ubique/base/json.h"
 #include "ubique/data/puzzles/arc_votes.h"
+#include "ubique/data/puzzles/puzzle_augment.h"
 
 using namespace ubique;
 
@@ -121,6 +122,23 @@ TEST_CASE("arc: test_puzzles.json is read as it was written, unknown answers sta
   CHECK_FALSE(again[1].test[1].known);
 }
 
+TEST_CASE("arc: answers that nobody gave are neither learnt nor scored") {
+  auto learned = small_task("a"), asked = small_task("b");
+  learned.test[0].known = asked.test[0].known = false;
+  const auto data = data::build_arc({learned}, {asked}, {.augment = 2, .seed = 3});
+  CHECK(data.unanswered == std::vector<std::string>{"a", "b"});
+  const auto shown = learned.train.size() + learned.test.size() - 1 + asked.train.size();
+  CHECK(data.splits.train.examples() == static_cast<std::int64_t>(3 * shown));
+  const auto& test = data.splits.test;
+  REQUIRE(test.examples() == static_cast<std::int64_t>(3 * asked.test.size()));
+  std::vector<std::int32_t> inputs(900), labels(900);
+  for (std::int64_t example = 0; example < test.examples(); ++example) {
+    data::load_example(test, example, inputs, labels);
+    const bool known = std::ranges::count(labels, data::kIgnoredLabel) < 900;
+    CHECK(known == (example % static_cast<std::int64_t>(asked.test.size()) != 0));
+  }
+}
+
 TEST_CASE("arc: what is no task is refused, with its place") {
   const auto task = [](const std::string& grid) {
     return R"({"t": {"train": [{"input": )" + grid + R"(, "output": [[1]]}], "test": []}})";
@@ -206,17 +224,21 @@ TEST_CASE("arc: variants depend on the task's name and the seed alone, and never
 TEST_CASE("arc votes: most votes win, then confidence; attempts and pass@K follow") {
   const auto task = small_task("c");
   const data::ArcVariant variant{{0, 2, 1, 3, 4, 5, 6, 7, 8, 9}, 1};
-  data::ArcVotes votes({task}, {"<blank>", "c", data::variant_name("c", variant)});
+  const std::vector<std::string> names = {"<blank>", "c", data::variant_name("c", variant)};
   const auto wrong = grid_of(1, {1}), other = grid_of(1, {2});
   const auto& first = task.test[0];
   const auto turned = [&](const data::ArcGrid& grid) {
     return tokens_of(data::apply_variant(variant, grid));
   };
-  votes.add(1, tokens_of(first.input), tokens_of(first.output), 0.0);
-  votes.add(2, turned(first.input), turned(first.output), 1.0);  // votes for the same grid
-  votes.add(1, tokens_of(first.input), tokens_of(wrong), 9.0);
-  votes.add(2, turned(first.input), turned(other), -9.0);
-  votes.add(0, tokens_of(first.input), tokens_of(wrong), 9.0);  // padding
+  const auto cast = [&](data::ArcVotes& votes) {
+    votes.add(1, tokens_of(first.input), tokens_of(first.output), 0.0);
+    votes.add(2, turned(first.input), turned(first.output), 1.0);  // votes for the same grid
+    votes.add(1, tokens_of(first.input), tokens_of(wrong), 9.0);
+    votes.add(2, turned(first.input), turned(other), -9.0);
+    votes.add(0, tokens_of(first.input), tokens_of(wrong), 9.0);  // padding
+  };
+  data::ArcVotes votes({task}, names);
+  cast(votes);
   const auto scores = votes.result();
   CHECK(scores.tasks == 1);
   CHECK(scores.without_votes == 1);
@@ -226,16 +248,15 @@ TEST_CASE("arc votes: most votes win, then confidence; attempts and pass@K follo
   CHECK(answers[0]["attempt_2"] == Json::parse("[[1]]"));
   CHECK(answers[1]["attempt_1"] == Json::parse("[[0]]"));
 
-  data::ArcVotes more({task}, {"<blank>", "c", "x"});
+  data::ArcVotes more({task}, names);
+  CHECK(more.result().pass[5].second == 0.0);
   for (int i = 0; i < 3; ++i) more.add(1, tokens_of(first.input), tokens_of(wrong), 0.0);
   more.add(1, tokens_of(task.test[1].input), tokens_of(task.test[1].output), 0.0);
-  more.merge(votes);
+  cast(more);
   const auto pooled = more.result({1, 2});
   CHECK(pooled.pass[0].second == 0.5);  // the first is outvoted, the second is right
   CHECK(pooled.pass[1].second == 1.0);
   CHECK(pooled.submission["c"][1]["attempt_2"] == pooled.submission["c"][1]["attempt_1"]);
-  more.clear();
-  CHECK(more.result().pass[5].second == 0.0);
   CHECK(test::contains(
       test::refusal_of(ErrorKind::Input,
                        [&] { more.add(3, tokens_of(first.input), tokens_of(wrong), 0); }),

@@ -128,6 +128,15 @@ TEST_CASE("puzzle set: folders are joined, puzzle ids of two meanings are not") 
   CHECK(both.metadata.total_groups == 6);
   CHECK(both.group_indices.back() == 8);
   CHECK(both.inputs.row(5) == set.inputs.row(1));
+  data::write_puzzle_set(scratch / "c", "train", set);  // agrees with the first, not the second
+  data::write_identifiers(scratch / "c", {"<blank>", "<blank>", "three"});
+  CHECK(test::contains(
+      test::refusal_of(
+          ErrorKind::Input,
+          [&] {
+            data::read_puzzle_sets({scratch / "a", scratch / "b", scratch / "c"}, "train");
+          }),
+      "puzzle id 2 is 'two' and 'three'"));
   data::write_identifiers(scratch / "b", {"<blank>", "two"});
   const auto refused = [&] {
     return test::refusal_of(ErrorKind::Input, [&] {

@@ -128,7 +128,8 @@ TEST_CASE("trm data: exploration asks for 2 to the most steps, as often as it sh
       std::make_shared<const data::PuzzleSet>(data::read_puzzle_set(scratch / "data", "train"));
   const auto least_of = [&](double share, std::int64_t most) {
     const trm::PuzzleDataset dataset(set, {.halt_max_steps = most, .halt_exploration_prob = share});
-    return dataset.load(std::vector<std::int64_t>(2000, 1), Random(3)).tensors.at("least_steps");
+    return dataset.load(std::vector<std::int64_t>(2000, 1), engine::SampleRandoms(Random(3)))
+        .tensors.at("least_steps");
   };
   const auto some = least_of(0.25, 5);
   const auto explored = some.gt(0).to(at::kFloat).mean().item<double>();
@@ -145,10 +146,12 @@ TEST_CASE("trm data: every draw is a twin, the same for the same stream") {
   const auto set =
       std::make_shared<const data::PuzzleSet>(data::read_puzzle_set(scratch / "data", "train"));
   const trm::PuzzleDataset dataset(set, {.augment = true});
-  const auto one = dataset.load({0, 0}, Random(1)), two = dataset.load({0, 0}, Random(2));
+  const auto one = dataset.load({0, 0}, engine::SampleRandoms(Random(1))),
+             two = dataset.load({0, 0}, engine::SampleRandoms(Random(2)));
   CHECK_FALSE(at::equal(one.tensors.at("inputs")[0], one.tensors.at("inputs")[1]));
   CHECK_FALSE(at::equal(one.tensors.at("inputs"), two.tensors.at("inputs")));
-  CHECK(at::equal(one.tensors.at("labels"), dataset.load({0, 0}, Random(1)).tensors.at("labels")));
+  CHECK(at::equal(one.tensors.at("labels"),
+                  dataset.load({0, 0}, engine::SampleRandoms(Random(1))).tensors.at("labels")));
 }
 
 TEST_CASE("trm data: a network that cannot take the puzzles says why") {

@@ -180,7 +180,7 @@ TEST_CASE("trm training: after a bad update nothing has changed and all slots ta
   engine::move_network(task->model().network(), plan, kDevice);
   task->model().adopt(plan);
   engine::Learner learner(*task, plan, kDevice, 10);
-  const auto batch = task->training_set().load({0, 1, 2, 3}, Random(1));
+  const auto batch = task->training_set().load({0, 1, 2, 3}, engine::SampleRandoms(Random(1)));
   const auto update = [&](const engine::Batch& given, std::int64_t step) {
     learner.begin();
     learner.add(given);
@@ -212,7 +212,7 @@ TEST_CASE("trm training: an abandoned update leaves no trace") {
   engine::move_network(task->model().network(), plan, kDevice);
   task->model().adopt(plan);
   engine::Learner learner(*task, plan, kDevice, 10);
-  const auto batch = task->training_set().load({0, 1, 2, 3}, Random(1));
+  const auto batch = task->training_set().load({0, 1, 2, 3}, engine::SampleRandoms(Random(1)));
   const auto before = whole_state(task->model());
   learner.begin();
   learner.add(batch);

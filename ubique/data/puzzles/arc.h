@@ -31,7 +31,7 @@ struct ArcGrid {
 
 struct ArcPair {
   ArcGrid input, output;
-  bool known = true;  ///< false: nobody gave the output, and it stands as one black cell
+  bool known = true;  ///< false: nobody gave the output; one black cell is in its place
 };
 
 struct ArcTask {
@@ -86,12 +86,14 @@ struct ArcData {
   std::vector<std::string> identifiers;
   std::vector<ArcTask> tests;           ///< for test_puzzles.json
   std::vector<std::string> incomplete;  ///< tasks with fewer variants, as others look the same
+  std::vector<std::string> unanswered;  ///< tasks with a test whose answer nobody gave
 };
 
 /// What goes under `ubique` into dataset.json.
 Json build_note(const ArcBuild& options, std::size_t learn, std::size_t test);
 /// Tasks to learn from go whole into the training set; of those to test with the shown pairs do,
-/// and the asked ones make the test set. Training examples are put at random places, but for one of
+/// and the asked ones make the test set. Answers that nobody gave are not learnt, and are ignored
+/// labels of the test set. Training examples are put at random places, but for one of
 /// each puzzle. A task's variants depend on its name and the seed alone. Usage error for options
 /// out of range, and for a task that is in both lists.
 ArcData build_arc(const std::vector<ArcTask>& learn, const std::vector<ArcTask>& test,

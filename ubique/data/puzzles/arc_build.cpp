@@ -12,6 +12,8 @@
 namespace ubique::data {
 namespace {
 
+using Tokens = std::vector<std::int32_t>;
+
 constexpr std::int64_t kArcTriesPerVariant = 5;
 
 std::uint64_t text_hash(const std::string& text) { return xxh64(std::as_bytes(std::span(text))); }
@@ -57,7 +59,8 @@ class ArcBuilder {
       data_.incomplete.push_back(task.name);
     }
     std::vector<ArcPair> shown = task.train;
-    if (!tested) shown.insert(shown.end(), task.test.begin(), task.test.end());
+    if (!std::ranges::all_of(task.test, &ArcPair::known)) data_.unanswered.push_back(task.name);
+    if (!tested) std::ranges::copy_if(task.test, std::back_inserter(shown), &ArcPair::known);
     for (std::size_t i = 0; i < variants.size(); ++i) {
       const auto name = i == 0 ? task.name : variant_name(task.name, variants[i]);
       const auto id = id_of(name);
@@ -100,7 +103,10 @@ class ArcBuilder {
         row = random.below(1 + 2 * i, kArcSide - rows + 1);
         col = random.below(2 + 2 * i, kArcSide - cols + 1);
       }
-      add_example(set, arc_tokens(input, row, col), arc_tokens(output, row, col));
+      // An answer that nobody knows is neither learnt nor scored.
+      const auto answer =
+          pairs[i].known ? arc_tokens(output, row, col) : Tokens(kArcSide * kArcSide);
+      add_example(set, arc_tokens(input, row, col), answer);
     }
     end_puzzle(set, id);
   }
@@ -130,7 +136,7 @@ Json build_note(const ArcBuild& options, std::size_t learn, std::size_t test) {
   note["seed"] = options.seed;
   note["first_id"] = options.first_id;
   note["tasks"] = {{"learn", learn}, {"test", test}};
-  note["version"] = 1;  // counts up when the same options give other variants
+  note["version"] = 2;  // counts up when the same options give other variants
   return note;
 }
 

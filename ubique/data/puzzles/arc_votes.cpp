@@ -37,14 +37,6 @@ void ArcVotes::count(const Question& question, const Vote& vote) {
   ballot.votes[place->second].confidence += vote.confidence;
 }
 
-void ArcVotes::merge(const ArcVotes& other) {
-  for (const auto& [question, ballot] : other.ballots_) {
-    for (const auto& vote : ballot.votes) count(question, vote);
-  }
-}
-
-void ArcVotes::clear() { ballots_.clear(); }
-
 std::vector<ArcVotes::Vote> ArcVotes::ranked(const Question& question) const {
   const auto found = ballots_.find(question);
   if (found == ballots_.end()) return {};

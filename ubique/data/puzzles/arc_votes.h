@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a network makes of all variants of a task, put together: every variant's answer is turned
-// back and votes for a grid. Votes count from when they were last cleared, so that evaluations of
-// one run are not pooled unless somebody wants them to be.
+// back and votes for a grid.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +31,6 @@ class ArcVotes {
   /// and passed over. Input error for an id that the data set has not.
   void add(std::int32_t identifier, std::span<const std::int32_t> inputs,
            std::span<const std::int32_t> predicted, double q_halt);
-  void merge(const ArcVotes& other);  ///< another process's
-  void clear();
 
   /// Grids by votes, then by the mean of sigmoid(q_halt), then by who came first. A task counts
   /// with the share of its tests that are right. A list of fewer grids than attempts repeats the

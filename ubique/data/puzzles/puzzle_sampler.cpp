@@ -84,38 +84,4 @@ std::int64_t planned_updates(const PuzzleMetadata& metadata, std::int64_t epochs
                                    static_cast<double>(global_batch));
 }
 
-PuzzleBatch collate(const PuzzleSet& set, std::span<const std::int64_t> examples,
-                    std::int64_t rows) {
-  const auto& metadata = set.metadata;
-  const auto length = static_cast<std::size_t>(metadata.seq_len);
-  const auto count = static_cast<std::size_t>(rows);
-  check(examples.size() <= count, ErrorKind::Internal,
-        "[data.puzzle_sampler] {} examples into {} rows.", examples.size(), rows);
-  PuzzleBatch batch{rows, metadata.seq_len, static_cast<std::int64_t>(examples.size())};
-  batch.inputs.assign(count * length, static_cast<std::int32_t>(metadata.pad_id));
-  batch.labels.assign(count * length, kIgnoredLabel);
-  batch.puzzle_identifiers.assign(count, static_cast<std::int32_t>(metadata.blank_identifier_id));
-  for (std::size_t i = 0; i < examples.size(); ++i) {
-    batch.puzzle_identifiers[i] =
-        load_example(set, examples[i], std::span(batch.inputs).subspan(i * length, length),
-                     std::span(batch.labels).subspan(i * length, length));
-  }
-  return batch;
-}
-
-PuzzleBatch evaluation_batch(const PuzzleSet& set, std::int64_t index, std::int64_t global_batch,
-                             std::int64_t rank, std::int64_t replicas) {
-  check(global_batch >= 1 && replicas >= 1 && global_batch % replicas == 0, ErrorKind::Usage,
-        "[data.puzzle_sampler] a batch of {} cannot be divided by {} processes; expected a "
-        "multiple.",
-        global_batch, replicas);
-  const auto rows = global_batch / replicas;
-  const auto first = index * global_batch + rank * rows;
-  const auto end = std::min(first + rows, set.examples());
-  std::vector<std::int64_t> examples(
-      static_cast<std::size_t>(std::max<std::int64_t>(0, end - first)));
-  std::iota(examples.begin(), examples.end(), first);
-  return collate(set, examples, rows);
-}
-
 }  // namespace ubique::data

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <vector>
 
 #include "ubique/data/numpy_random.h"
@@ -55,22 +54,5 @@ class PuzzleIteration {
 /// puzzle / batch, rounded down.
 std::int64_t planned_updates(const PuzzleMetadata& metadata, std::int64_t epochs,
                              std::int64_t global_batch);
-
-/// Rows ready for the network. Beyond `effective` they are padding: pad id, ignored labels, blank
-/// puzzle id.
-struct PuzzleBatch {
-  std::int64_t rows = 0, length = 0, effective = 0;
-  std::vector<std::int32_t> inputs = {},
-                            labels = {};  ///< [rows, length]; kIgnoredLabel where ignored
-  std::vector<std::int32_t> puzzle_identifiers = {};  ///< [rows]
-};
-
-/// These examples as they are stored, padded to `rows`.
-PuzzleBatch collate(const PuzzleSet& set, std::span<const std::int64_t> examples,
-                    std::int64_t rows);
-/// Evaluation goes in order: this rank's part of batch number `index`. Usage error if the batch
-/// cannot be divided by the processes.
-PuzzleBatch evaluation_batch(const PuzzleSet& set, std::int64_t index, std::int64_t global_batch,
-                             std::int64_t rank = 0, std::int64_t replicas = 1);
 
 }  // namespace ubique::data

@@ -212,18 +212,33 @@ void check_same_puzzles(const PuzzleMetadata& first, const PuzzleMetadata& other
   same("blank_identifier_id", first.blank_identifier_id, other.blank_identifier_id);
 }
 
-/// One id may not stand for two puzzles: their rows of the table would be one.
-void check_same_names(const fs::path& folder, const fs::path& next) {
-  const auto names = read_identifiers(folder), others = read_identifiers(next);
-  for (std::size_t id = 0; id < std::min(names.size(), others.size()); ++id) {
-    constexpr std::string_view kNobody = "<blank>";
-    if (names[id] == others[id] || names[id] == kNobody || others[id] == kNobody) continue;
-    fail(ErrorKind::Input,
-         "[data.puzzles] {} and {} cannot be used together; puzzle id {} is '{}' and '{}', "
-         "expected one puzzle. Build the second with --first-id {}.",
-         folder.string(), next.string(), id, names[id], others[id], names.size());
+/// Which puzzle an id stands for, over several folders. One id may not stand for two: their rows of
+/// the table would be one.
+class PuzzleNames {
+ public:
+  void add(const fs::path& folder) {
+    const auto others = read_identifiers(folder);
+    if (others.size() > names_.size()) names_.resize(others.size());
+    for (std::size_t id = 0; id < others.size(); ++id) {
+      constexpr std::string_view kNobody = "<blank>";
+      if (others[id] == kNobody) continue;
+      auto& [name, source] = names_[id];
+      check(name.empty() || name == others[id], ErrorKind::Input,
+            "[data.puzzles] {} and {} cannot be used together; puzzle id {} is '{}' and '{}', "
+            "expected one puzzle. Build the second with --first-id {}.",
+            source.string(), folder.string(), id, name, others[id], names_.size());
+      name = others[id];
+      source = folder;
+    }
   }
-}
+
+ private:
+  struct Name {
+    std::string name;
+    fs::path folder;
+  };
+  std::vector<Name> names_;  // by id
+};
 
 }  // namespace
 
@@ -248,10 +263,12 @@ PuzzleSet read_puzzle_set(const fs::path& folder, const std::string& split) {
 PuzzleSet read_puzzle_sets(const std::vector<fs::path>& folders, const std::string& split) {
   check(!folders.empty(), ErrorKind::Usage, "[data.puzzles] no folder of puzzles was given.");
   auto set = read_puzzle_set(folders.front(), split);
+  PuzzleNames names;
+  if (folders.size() > 1) names.add(folders.front());
   for (std::size_t i = 1; i < folders.size(); ++i) {
     const auto more = read_puzzle_set(folders[i], split);
     check_same_puzzles(set.metadata, more.metadata, folders.front(), folders[i]);
-    check_same_names(folders.front(), folders[i]);
+    names.add(folders[i]);
     append_rows(set, more);
     append_counts(set.metadata, more.metadata);
     set.metadata.num_puzzle_identifiers =

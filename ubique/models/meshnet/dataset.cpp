@@ -17,7 +17,8 @@ const data::Subject& ScanDataset::subject(std::int64_t index) const {
   return subjects_.at(static_cast<std::size_t>(index));
 }
 
-engine::Batch ScanDataset::load(const std::vector<std::int64_t>& indices, const Random&) const {
+engine::Batch ScanDataset::load(const std::vector<std::int64_t>& indices,
+                                const engine::SampleRandoms&) const {
   engine::Batch batch;
   batch.samples = static_cast<std::int64_t>(indices.size());
   const auto shape = cache_->options().target.shape;

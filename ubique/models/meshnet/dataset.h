@@ -19,7 +19,8 @@ class ScanDataset final : public engine::Dataset {
 
   std::int64_t size() const override { return static_cast<std::int64_t>(subjects_.size()); }
   /// image f32 (B, 1, D, H, W), mask u8 (B, D, H, W).
-  engine::Batch load(const std::vector<std::int64_t>& indices, const Random& random) const override;
+  engine::Batch load(const std::vector<std::int64_t>& indices,
+                     const engine::SampleRandoms& randoms) const override;
   std::string fingerprint() const override;
 
   const data::Subject& subject(std::int64_t index) const;

@@ -55,7 +55,7 @@ SaliencyDataset::Shared SaliencyDataset::get(std::size_t index) const {
 }
 
 engine::Batch SaliencyDataset::load(const std::vector<std::int64_t>& indices,
-                                    const Random& random) const {
+                                    const engine::SampleRandoms& randoms) const {
   engine::Batch batch;
   batch.samples = static_cast<std::int64_t>(indices.size());
   batch.weight = static_cast<double>(indices.size());
@@ -64,7 +64,7 @@ engine::Batch SaliencyDataset::load(const std::vector<std::int64_t>& indices,
     const auto prepared = get(static_cast<std::size_t>(indices[i]));
     auto image = tensor_of(prepared->image);         // (3, H, W)
     auto map = tensor_of(prepared->map).squeeze(0);  // (H, W)
-    if (flip_ && random.fork(i).uniform(0) < 0.5) {
+    if (flip_ && randoms.of(i).uniform(0) < 0.5) {
       image = image.flip(-1);
       map = map.flip(-1);
     }

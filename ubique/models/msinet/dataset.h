@@ -21,7 +21,8 @@ class SaliencyDataset final : public engine::Dataset {
 
   std::int64_t size() const override { return static_cast<std::int64_t>(samples_.size()); }
   /// image f32 (B, 3, H, W), 0 to 255; map f32 (B, H, W).
-  engine::Batch load(const std::vector<std::int64_t>& indices, const Random& random) const override;
+  engine::Batch load(const std::vector<std::int64_t>& indices,
+                     const engine::SampleRandoms& randoms) const override;
   std::string fingerprint() const override;
 
   /// Are there fixations of every sample?

@@ -208,7 +208,7 @@ engine::Scores MsiNetTask::validate() {
   for (std::int64_t first = 0; first < count; first += kValidationBatch) {
     std::vector<std::int64_t> indices;
     for (auto i = first; i < std::min(count, first + kValidationBatch); ++i) indices.push_back(i);
-    const auto batch = parts_.validation->load(indices, Random(0));
+    const auto batch = parts_.validation->load(indices, engine::SampleRandoms(Random(0)));
     const auto& images = batch.tensors.at("image");
     const auto& truths = batch.tensors.at("map");
     const auto maps = predictor.maps(images);  // (B, H, W)

@@ -19,13 +19,13 @@ std::vector<data::ArcTask> read_all_tasks(const std::vector<std::string>& paths)
   return tasks;
 }
 
-void tell_incomplete(const std::vector<std::string>& names) {
+void tell_tasks(const std::vector<std::string>& names, std::string_view what) {
   if (names.empty()) return;
   constexpr std::size_t kNamed = 5;
   const std::vector<std::string> first(
       names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(kNamed, names.size())));
-  log::info("{} tasks have fewer variants than asked for, as others look the same: {}{}",
-            names.size(), join(first, ", "), names.size() > kNamed ? ", ..." : "");
+  log::info("{} tasks {}: {}{}", names.size(), what, join(first, ", "),
+            names.size() > kNamed ? ", ..." : "");
 }
 
 engine::Outcome import_arc(const engine::Request& request) {
@@ -49,13 +49,15 @@ engine::Outcome import_arc(const engine::Request& request) {
                             return std::move(made.splits);
                           });
   if (!splits) return stopped_outcome("trm.data.arc");
-  tell_incomplete(made.incomplete);
+  tell_tasks(made.incomplete, "have fewer variants than asked for, as others look the same");
+  tell_tasks(made.unanswered, "have tests without an answer, which are neither learnt nor scored");
   data::write_puzzle_folder(folder, *splits, made.identifiers,
                             {{"test_puzzles.json", data::arc_json(made.tests).dump() + "\n"}});
   auto json = json_document("trm.data.arc", 1);
   json["folder"] = folder.string();
   json["made_with"] = splits->train.metadata.made_with;
   json["incomplete"] = made.incomplete;
+  json["unanswered"] = made.unanswered;
   json["sets"] = splits_json(*splits);
   return {
       fmt::format("{} tasks to learn from, {} to test with, {} puzzle ids in {} (seed {})\n\n{}",

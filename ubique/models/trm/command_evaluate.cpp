@@ -52,9 +52,13 @@ std::unique_ptr<data::ArcVotes> make_votes(const EvaluateSettings& settings,
           settings.folder.string(), data::describe(set.metadata.layout));
     return nullptr;
   }
+  const auto names = data::read_identifiers(settings.folder);
+  check(!names.empty(), ErrorKind::Input,
+        "[trm.evaluate] {} has no identifiers.json, which says what variant of what task a puzzle "
+        "is; expected it beside test_puzzles.json. Build the set again with `ubique data trm arc`.",
+        settings.folder.string());
   const auto json = parse_json(read_file(tasks), tasks.string());
-  return std::make_unique<data::ArcVotes>(data::parse_arc_tasks(json, tasks.string()),
-                                          data::read_identifiers(settings.folder));
+  return std::make_unique<data::ArcVotes>(data::parse_arc_tasks(json, tasks.string()), names);
 }
 
 struct Evaluated {
@@ -81,6 +85,7 @@ SolveScores score_with(TrmModel& model, const plan::Plan& plan, const data::Puzz
 }
 
 std::string table_text(const Evaluated& found) {
+  if (found.fixed.puzzles == 0) return "no answers are known, so there is nothing to score\n";
   Table table({"", "exact", "cells", "halts right", "steps", "puzzles", "puzzles/s"});
   const auto add = [&table](const std::string& name, const SolveScores& scores) {
     const auto percent = [](double share) { return fmt::format("{:.2f} %", 100 * share); };

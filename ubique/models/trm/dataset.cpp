@@ -72,22 +72,22 @@ PuzzleDataset::PuzzleDataset(std::shared_ptr<const data::PuzzleSet> set,
                              const DatasetOptions& options)
     : set_(std::move(set)), options_(options) {
   check(!options.augment || data::has_twins(set_->metadata.layout), ErrorKind::Usage,
-        "[trm.data] no augmentation is known for these puzzles; got {}, expected sudoku, mazes or "
-        "ARC. Leave augment out.",
+        "[trm.data] no augmentation is known for these puzzles; got {}, expected sudoku or mazes. "
+        "Leave augment out.",
         data::describe(set_->metadata.layout));
 }
 
 engine::Batch PuzzleDataset::load(const std::vector<std::int64_t>& indices,
-                                  const Random& random) const {
+                                  const engine::SampleRandoms& randoms) const {
   auto batch = make_batch(
       *set_, indices, [&](std::size_t i, std::int64_t example, auto inputs, auto labels) {
         if (!options_.augment) return data::load_example(*set_, example, inputs, labels);
-        return data::load_twin(*set_, example, random.fork(2 * i), inputs, labels);
+        return data::load_twin(*set_, example, randoms.of(i).fork(0), inputs, labels);
       });
   auto least = numbers({batch.samples});
   const auto most = static_cast<std::uint64_t>(options_.halt_max_steps);
   for (std::size_t i = 0; i < indices.size(); ++i) {
-    const auto own = random.fork(2 * i + 1);
+    const auto own = randoms.of(i).fork(1);
     const bool explores = most > 1 && own.bernoulli(0, options_.halt_exploration_prob);
     least.mutable_data_ptr<std::int32_t>()[i] =
         explores ? static_cast<std::int32_t>(2 + own.below(1, most - 1)) : 0;

@@ -25,7 +25,8 @@ class PuzzleDataset final : public engine::Dataset {
 
   std::int64_t size() const override { return set_->examples(); }
   /// What TrmModel::step takes.
-  engine::Batch load(const std::vector<std::int64_t>& indices, const Random& random) const override;
+  engine::Batch load(const std::vector<std::int64_t>& indices,
+                     const engine::SampleRandoms& randoms) const override;
   /// All batches are whole; what is left of the last pass is dropped. Usage error if a batch is
   /// more than all passes have.
   std::int64_t epoch_samples(std::int64_t per_update) const override;

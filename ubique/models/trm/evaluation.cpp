@@ -68,8 +68,9 @@ engine::Scores evaluate(const Trm& network, const TrmWeights& weights, const dat
   const auto host = sums.cpu().to(at::kDouble);
   const auto* values = host.const_data_ptr<double>();
   engine::Scores scores;
+  if (values[0] == 0) return scores;  // nobody knows the answers
   for (std::size_t i = 0; i < std::size(kScores); ++i) {
-    scores.emplace_back(kScores[i], values[i + 1] / std::max(values[0], 1.0));
+    scores.emplace_back(kScores[i], values[i + 1] / values[0]);
   }
   return scores;
 }
