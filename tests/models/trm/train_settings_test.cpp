@@ -90,6 +90,24 @@ TEST_CASE("trm settings: values that cannot be are refused") {
                  "data_paths"));
 }
 
+TEST_CASE("trm settings: networks of sizes that cannot be are refused before anything is made") {
+  const ScratchFolder scratch;
+  write_small_sudokus(scratch / "data", 4, 0);
+  for (const auto& [key, value] :
+       std::vector<std::pair<std::string, std::string>>{{"expansion", ".inf"},
+                                                        {"expansion", "0.001"},
+                                                        {"hidden_size", "100000000"},
+                                                        {"halt_max_steps", "99999999999"},
+                                                        {"H_cycles", "0"}}) {
+    CAPTURE(key);
+    CAPTURE(value);
+    const auto message = refusal_of(ErrorKind::Usage, [&, name = "arch." + key, to = value] {
+      trm::make_task(small_request(scratch / "data", {{name, to}}));
+    });
+    CHECK(contains(message, "[trm.config] " + key));
+  }
+}
+
 TEST_CASE("trm settings: unknown keys are refused, with what was meant") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 4, 0);

@@ -203,6 +203,34 @@ TEST_CASE("trm training: after a bad update nothing has changed and all slots ta
   CHECK(update(batch, 2).bad.item<float>() == 0);
 }
 
+TEST_CASE("trm training: where attention looks back alone every step is made, wished or not") {
+  const ScratchFolder scratch;
+  write_small_sudokus(scratch / "data", 8, 0);
+  for (const bool causal : {false, true}) {
+    auto task =
+        trm::make_task(small_request(scratch / "data", {{"arch.causal", causal ? "true" : "false"},
+                                                        {"arch.mlp_t", "false"},
+                                                        {"arch.pos_encodings", "rope"},
+                                                        {"arch.halt_max_steps", "3"},
+                                                        {"arch.halt_exploration_prob", "0"}}));
+    const auto plan = trm_plan();
+    task->model().initialize(Random(3));
+    engine::move_network(task->model().network(), plan, kDevice);
+    for (auto& item : task->model().network().named_parameters()) {  // wishes to halt at once
+      const c10::NoGradGuard no_gradients;
+      if (item.key().ends_with("q_head.bias")) item.value().fill_(9);
+    }
+    task->model().adopt(plan);
+    engine::Learner learner(*task, plan, kDevice, 10);
+    const auto batch = task->training_set().load({0, 1, 2, 3}, engine::SampleRandoms(Random(1)));
+    learner.begin();
+    learner.add(batch);
+    CHECK(learner.finish(0).bad.item<float>() == 0);
+    const auto halted = engine::find_tensor(task->model().carry(), "halted");
+    CHECK(halted.all().item<bool>() != causal);
+  }
+}
+
 TEST_CASE("trm training: an abandoned update leaves no trace") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 8, 0);

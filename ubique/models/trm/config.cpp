@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ubique/models/trm/config.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -64,23 +65,29 @@ std::int64_t TrmConfig::inner_size(std::int64_t width) const {
 std::string TrmConfig::name() const { return causal ? "trm-chat" : mlp_t ? "trm-mlp" : "trm-att"; }
 
 void validate(const TrmConfig& config, ErrorKind kind) {
-  const auto at_least = [kind](const char* key, std::int64_t value, std::int64_t least) {
-    check(value >= least, kind, "[trm.config] {} cannot be; got {}, expected at least {}.", key,
-          value, least);
+  // The most is far beyond any use, and keeps products of sizes within 64 bits.
+  const auto within = [kind](const char* key, std::int64_t value, std::int64_t least,
+                             std::int64_t most = 1 << 20) {
+    check(value >= least && value <= most, kind,
+          "[trm.config] {} cannot be; got {}, expected {} to {}.", key, value, least, most);
   };
-  at_least("seq_len", config.seq_len, 1);
-  at_least("vocab_size", config.vocab_size, 2);
-  at_least("num_puzzle_identifiers", config.num_puzzle_identifiers, 1);
-  at_least("hidden_size", config.hidden_size, 2);
-  at_least("num_heads", config.num_heads, 1);
-  at_least("L_layers", config.layers, 1);
-  at_least("H_cycles", config.high_cycles, 1);
-  at_least("L_cycles", config.low_cycles, 1);
-  at_least("puzzle_emb_ndim", config.puzzle_emb_ndim, 0);
-  at_least("puzzle_emb_len", config.puzzle_emb_len, 0);
-  at_least("halt_max_steps", config.halt_max_steps, 1);
-  check(config.expansion > 0, kind, "[trm.config] expansion cannot be; got {}, expected above 0.",
+  within("seq_len", config.seq_len, 1);
+  within("vocab_size", config.vocab_size, 2, 1 << 28);
+  within("num_puzzle_identifiers", config.num_puzzle_identifiers, 1, std::int64_t{1} << 31);
+  within("hidden_size", config.hidden_size, 2);
+  within("num_heads", config.num_heads, 1);
+  within("L_layers", config.layers, 1, 1 << 10);
+  within("H_cycles", config.high_cycles, 1, 1 << 16);
+  within("L_cycles", config.low_cycles, 1, 1 << 16);
+  within("puzzle_emb_ndim", config.puzzle_emb_ndim, 0);
+  within("puzzle_emb_len", config.puzzle_emb_len, 0);
+  within("halt_max_steps", config.halt_max_steps, 1);
+  check(config.expansion > 0 && config.expansion <= 1024, kind,
+        "[trm.config] expansion cannot be; got {}, expected above 0 and at most 1024.",
         config.expansion);
+  check(config.inner_size(config.hidden_size) > 0 && config.inner_size(config.length()) > 0, kind,
+        "[trm.config] expansion {} of {} values leaves none; expected a larger one.",
+        config.expansion, std::min(config.hidden_size, config.length()));
   const auto explores = config.halt_exploration_prob;
   check(explores >= 0 && explores <= 1, kind,
         "[trm.config] halt_exploration_prob cannot be; got {}, expected 0 to 1.", explores);

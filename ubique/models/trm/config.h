@@ -50,6 +50,9 @@ struct TrmConfig {
 
   std::int64_t prefix() const;  ///< tokens in front: puzzle_emb_len, or as many as ndim fills
   std::int64_t length() const { return seq_len + prefix(); }
+  /// The wish to halt is read at the first place, which sees all others unless attention looks back
+  /// alone: then every step is made, and the wish is not learnt.
+  bool halts_early() const { return !causal; }
   std::int64_t head_size() const { return hidden_size / num_heads; }
   std::int64_t inner_size(std::int64_t width) const;  ///< of a SwiGLU over so many values
   std::string name() const;                           ///< "trm-mlp", "trm-att", "trm-chat"

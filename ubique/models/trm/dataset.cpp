@@ -44,6 +44,13 @@ engine::Batch make_batch(const data::PuzzleSet& set, const std::vector<std::int6
 
 }  // namespace
 
+std::vector<std::int64_t> spread_examples(std::int64_t count, std::int64_t limit) {
+  const auto taken = limit > 0 ? std::min(limit, count) : count;
+  std::vector<std::int64_t> examples;
+  for (std::int64_t i = 0; i < taken; ++i) examples.push_back(i * count / taken);
+  return examples;
+}
+
 engine::Batch puzzle_batch(const data::PuzzleSet& set, const std::vector<std::int64_t>& examples) {
   return make_batch(set, examples,
                     [&](std::size_t, std::int64_t example, auto inputs, auto labels) {

@@ -41,6 +41,9 @@ class PuzzleDataset final : public engine::Dataset {
   DatasetOptions options_;
 };
 
+/// `limit` of `count` examples, spread evenly; 0 = all.
+std::vector<std::int64_t> spread_examples(std::int64_t count, std::int64_t limit);
+
 /// Tokens, labels and ids of these examples, i32, on the host: "inputs", "labels" (B, S),
 /// "puzzle_identifiers" (B).
 engine::Batch puzzle_batch(const data::PuzzleSet& set, const std::vector<std::int64_t>& examples);

@@ -55,14 +55,13 @@ engine::Scores evaluate(const Trm& network, const TrmWeights& weights, const dat
   const c10::NoGradGuard no_gradients;
   const auto device = weights.high_start.device();
   const engine::Autocast plain(device.type(), {});
-  const auto all = set.examples();
-  const auto count = options.limit > 0 ? std::min(options.limit, all) : all;
+  const auto chosen = spread_examples(set.examples(), options.limit);
+  const auto count = static_cast<std::int64_t>(chosen.size());
   const auto most = options.steps > 0 ? options.steps : network.config().halt_max_steps;
   auto sums = at::zeros({9}, at::TensorOptions(at::kFloat).device(device));
   for (std::int64_t first = 0; first < count; first += options.batch) {
-    std::vector<std::int64_t> examples;
     const auto end = std::min(count, first + options.batch);
-    for (auto i = first; i < end; ++i) examples.push_back(i * all / count);
+    const std::vector<std::int64_t> examples(chosen.begin() + first, chosen.begin() + end);
     sums.add_(sums_of(network, weights, puzzle_batch(set, examples), most));
   }
   const auto host = sums.cpu().to(at::kDouble);

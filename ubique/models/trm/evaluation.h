@@ -17,7 +17,7 @@ struct EvaluationOptions {
 
 /// exact_accuracy, accuracy, q_halt_accuracy, steps, exact_accuracy_early, steps_early, lm_loss and
 /// q_halt_loss, means over puzzles that have labels. Without gradient and autocast, on the weights'
-/// device; waits for it once. Input error for puzzles that the network cannot take.
+/// device, whose results are read once. Input error for puzzles that the network cannot take.
 engine::Scores evaluate(const Trm& network, const TrmWeights& weights, const data::PuzzleSet& set,
                         const EvaluationOptions& options = {});
 

@@ -78,11 +78,12 @@ engine::Step TrmModel::step(const engine::Batch& batch) {
   const auto x = network_->embed(*weights_, slots.puzzles.inputs, found.rows);  // (B, L, H)
   const auto answer = network_->step(*weights_, x, slots.latents);
   const auto judgement = judge(answer, slots.puzzles.labels, settings.loss);
-  slots.count_step(answer, settings.halt_max_steps, batch.tensors.at("least_steps"));
+  slots.count_step(answer, settings.halt_max_steps,
+                   settings.halts_early() ? batch.tensors.at("least_steps") : at::Tensor());
 
   const auto samples = static_cast<double>(inputs.size(0));
   engine::Step step;
-  step.loss = judgement.total() / samples;
+  step.loss = (settings.halts_early() ? judgement.total() : judgement.tokens.sum()) / samples;
   step.metrics = {{"lm_loss", judgement.tokens.detach().sum() / samples},
                   {"q_halt_loss", judgement.halt.detach().sum() / samples}};
   step.ratios = ratios_of(slots, judgement);

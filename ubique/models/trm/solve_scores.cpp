@@ -77,11 +77,4 @@ SolveScores score_solver(Solver& solver, const data::PuzzleSet& set,
   return tally.means();
 }
 
-std::vector<std::int64_t> spread_examples(std::int64_t count, std::int64_t limit) {
-  const auto taken = limit > 0 ? std::min(limit, count) : count;
-  std::vector<std::int64_t> examples;
-  for (std::int64_t i = 0; i < taken; ++i) examples.push_back(i * count / taken);
-  return examples;
-}
-
 }  // namespace ubique::trm

@@ -31,7 +31,4 @@ SolveScores score_solver(Solver& solver, const data::PuzzleSet& set,
                          const std::vector<std::int64_t>& examples, data::ArcVotes* votes,
                          const std::function<bool()>& goes_on);
 
-/// `limit` of `count` examples, spread evenly; 0 = all.
-std::vector<std::int64_t> spread_examples(std::int64_t count, std::int64_t limit);
-
 }  // namespace ubique::trm
