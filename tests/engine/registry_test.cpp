@@ -67,6 +67,9 @@ TEST_CASE("registry: a checkpoint opens as the model it describes, with its weig
   CHECK(at::equal(weights, task.toy.toy().first.cpu()));
   CHECK(contains(refusal_of(ErrorKind::Input, [&] { open_model(result.last_checkpoint, "other"); }),
                  "got toy, expected other"));
+  CHECK(model_path(scratch / "run") == scratch / "run/checkpoints/best");  // a run is its best
+  CHECK(open_model(scratch / "run")->config() == task.toy.config());
+  CHECK(model_path("") == "");
 }
 
 TEST_CASE("registry: other files go to the family that recognizes them, or are refused") {

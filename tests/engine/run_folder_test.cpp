@@ -81,6 +81,30 @@ TEST_CASE("run folder: holds what a run leaves behind") {
   CHECK(event_files_in(path) == 1);
 }
 
+TEST_CASE("run folder: a run that saved nothing makes room for another, one that did does not") {
+  const ScratchFolder scratch;
+  const auto path = scratch / "run";
+  {
+    RunFolder failed(path, false);
+    failed.write_configuration("lr: 0.001\n");
+    failed.log_step(step_record(1));
+  }
+  {
+    RunFolder again(path, false);
+    CHECK(event_files_in(path) == 0);
+    again.write_configuration("lr: 0.01\n");
+    again.log_step(step_record(1));
+    again.save(checkpoint_of(1), "last", 3);
+  }
+  CHECK(outline_of(path / "metrics.jsonl") == "s1");
+  CHECK(contains(refusal_of(ErrorKind::Usage, [&] { RunFolder(path, false); }),
+                 "holds a run already"));
+  make_folder(scratch / "own");
+  write_file(scratch / "own/run.yaml", "lr: 3\n");  // somebody's own file
+  CHECK(contains(refusal_of(ErrorKind::Usage, [&] { RunFolder(scratch / "own", false); }),
+                 "got run.yaml in it"));
+}
+
 TEST_CASE("run folder: a line of metrics has every field") {
   const ScratchFolder folder;
   RunFolder run(folder.path(), false);
@@ -102,7 +126,11 @@ TEST_CASE("run folder: a line of metrics has every field") {
 
 TEST_CASE("run folder: a second run in it is refused, a resume is not") {
   const ScratchFolder folder;
-  { RunFolder(folder.path(), false).log_step(step_record(1)); }
+  {
+    RunFolder first(folder.path(), false);
+    first.log_step(step_record(1));
+    first.save(checkpoint_of(1), "last", 3);
+  }
   const auto error = refusal_of(ErrorKind::Usage, [&] { RunFolder(folder.path(), false); });
   CHECK(contains(error, "Pass --resume or another -o"));
   CHECK(outline_of(folder / "metrics.jsonl") == "s1");

@@ -66,6 +66,10 @@ TEST_CASE("batch: wishes") {
        "optimization: {batch_size: 1, gradient_accumulation_steps: 8}", "micro_batch=8", ""},
       {"global batch size", cpu_with(4000), unmeasured, hungry_model(), "global_batch_size: 4",
        "effective_batch=4", "as asked"},
+      {"a global batch in two parts", cpu_with(4000), unmeasured, hungry_model(),
+       "{global_batch_size: 4, accumulation: 2}", "micro_batch=2", ""},
+      {"a global batch, one at once", cpu_with(4000), unmeasured, hungry_model(),
+       "{global_batch_size: 4, batch: 1}", "accumulation=4", ""},
       {"inference", cpu_with(4000), unmeasured, hungry_model(), "{mode: run, batch: 7}",
        "micro_batch=7", "as asked"},
   });

@@ -121,10 +121,18 @@ TEST_CASE("wishes: older batch keys multiply to the effective batch") {
                     "gradient_accumulation_steps: 16}")
             .effective_batch == 16);
   CHECK(wishes_from("global_batch_size: 768").effective_batch == 768);
+  CHECK(wishes_from("{global_batch_size: 4, gradient_accumulation_steps: 8}").effective_batch == 32);
   CHECK(wishes_from("accumulate_grad_batches: 4").accumulation == 4);
   const auto own = wishes_from("{batch: 2, optimization: {batch_size: 8}}");
   CHECK(own.batch == 2);
   CHECK(own.effective_batch == 0);
+}
+
+TEST_CASE("wishes: a global batch stays what it is, however it is divided") {
+  CHECK(wishes_from("{global_batch_size: 20, batch: 10}").effective_batch == 20);
+  CHECK(wishes_from("{global_batch_size: 20, accumulation: 2}").effective_batch == 20);
+  const auto both = wishes_from("{global_batch_size: 20, batch: 4, accumulation: 2}");
+  CHECK(both.effective_batch == 0);  // these two say it all
 }
 
 TEST_CASE("wishes: older switches") {

@@ -44,7 +44,7 @@ std::vector<engine::Option> export_options(const std::string& formats) {
   auto options = writer_options();
   options.insert(options.begin(),
                  {{"--model", "model", "PATH",
-                   "checkpoint folder, or a file or folder to import (the newest run's best)"},
+                   "a run, a checkpoint, or a file or folder to import (the newest run's best)"},
                   {"--format", "format", "NAME", formats + " (by the name of -o, else onnx)"}});
   return options;
 }

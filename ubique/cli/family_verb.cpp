@@ -44,7 +44,7 @@ void add_row_options(CLI::App& app, const Command& command, RowFlags& flags) {
         ->type_name("KEY=VALUE");
   }
   if (command.needs_model) {
-    app.add_option("--model", flags.model, "checkpoint folder, or a file or folder to import")
+    app.add_option("--model", flags.model, "a run, a checkpoint, or a file or folder to import")
         ->required()
         ->type_name("PATH");
   }
@@ -80,7 +80,7 @@ engine::Request make_request(const RowFlags& flags) {
   if (flags.common->device != "auto") request.config.set_flag("device", flags.common->device);
   request.inputs = flags.inputs;
   request.output = flags.output;
-  request.model = flags.model;
+  request.model = engine::model_path(flags.model).string();
   request.fallback = flags.common->fallback;
   request.progress = Progress::choose_style(STDERR_FILENO, flags.common->json, flags.common->quiet);
   request.stop_requested = interrupted;

@@ -193,8 +193,9 @@ std::vector<engine::Option> writer_options() {
           {"--python", "python", "PATH", "the Python of --verify (python3)"}};
 }
 
-engine::Outcome write_model(const Family& family, const Request& request, const std::string& from,
+engine::Outcome write_model(const Family& family, const Request& request, const std::string& given,
                             const std::string& usual) {
+  const auto from = engine::model_path(given).string();
   const auto format = chosen_format(family, request, usual);
   const auto model = engine::open_model(from, family.name());
   return is_graph_format(format) ? write_as_graph(family, request, from, *model, format)

@@ -3,16 +3,14 @@
 
 #include <fmt/format.h>
 
-#include <map>
+#include <string>
+#include <vector>
 
 #include "ubique/base/json.h"
 #include "ubique/base/text.h"
 
 namespace ubique::cli {
 namespace {
-
-/// Settings by section, in the order asked for; "" is the top level.
-using Sections = std::vector<std::pair<std::string, std::string>>;
 
 std::string yaml_value(const std::string& text) {
   const bool list = text.starts_with('[') && text.ends_with(']');
@@ -23,41 +21,45 @@ std::string yaml_value(const std::string& text) {
   return parse_number(text) ? text : Json(text).dump();
 }
 
-std::string& section_of(Sections& sections, const std::string& name) {
-  for (auto& [existing, text] : sections) {
-    if (existing == name) return text;
-  }
-  return sections.emplace_back(name, "").second;
-}
+/// A setting, or a section of them in the order asked for.
+struct YamlEntry {
+  std::string name, text;  // text: "value  # source"
+  std::vector<YamlEntry> inside = {};
 
-/// "a.b" under a: two blanks deeper for each level.
-std::string heading(const std::string& section) {
-  std::string text;
-  std::size_t indent = 0;
-  for (const auto& part : split(section, '.')) {
-    text += fmt::format("{:{}}{}:\n", "", indent, part);
-    indent += 2;
+  YamlEntry& child(const std::string& key) {
+    for (auto& entry : inside) {
+      if (entry.name == key) return entry;
+    }
+    return inside.emplace_back(YamlEntry{key, {}});
   }
-  return text;
+};
+
+/// Single settings first, then sections; a name that is both is a section.
+std::string yaml_lines(const YamlEntry& section, std::size_t indent) {
+  std::string settings, sections;
+  for (const auto& entry : section.inside) {
+    if (entry.inside.empty()) {
+      settings += fmt::format("{:{}}{}: {}\n", "", indent, entry.name, entry.text);
+    } else {
+      sections +=
+          fmt::format("{:{}}{}:\n{}", "", indent, entry.name, yaml_lines(entry, indent + 2));
+    }
+  }
+  return settings + sections;
 }
 
 }  // namespace
 
 std::string run_yaml(const std::vector<ResolvedValue>& values) {
-  Sections sections = {{"", ""}};
+  YamlEntry top;
   for (const auto& [key, value, source] : values) {
     if (value.empty() && source == "default") continue;  // never given: nothing to read back
-    const auto dot = key.rfind('.');
-    const auto section = dot == std::string::npos ? "" : key.substr(0, dot);
-    const auto name = dot == std::string::npos ? key : key.substr(dot + 1);
-    const auto indent = section.empty() ? 0 : 2 * split(section, '.').size();
-    section_of(sections, section) +=
-        fmt::format("{:{}}{}: {}  # {}\n", "", indent, name, yaml_value(value), source);
+    auto* entry = &top;
+    for (const auto& part : split(key, '.')) entry = &entry->child(part);
+    entry->text = fmt::format("{}  # {}", yaml_value(value), source);
   }
-  std::string text =
-      "# Every setting of this run; ubique train FAMILY --config run.yaml repeats it.\n";
-  for (const auto& [section, lines] : sections) text += heading(section) + lines;
-  return text;
+  return "# Every setting of this run; ubique train FAMILY --config run.yaml repeats it.\n" +
+         yaml_lines(top, 0);
 }
 
 }  // namespace ubique::cli

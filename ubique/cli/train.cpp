@@ -45,7 +45,7 @@ std::vector<engine::Option> recipe_options() {
       {"--resume", "resume", "", "go on where the run in the output folder stopped"},
       {"--resume-from", "resume_from", "PATH", "go on from this checkpoint"},
       {"--fp16,!--no-fp16", "fp16", "", "half precision where the device does it well (on)"},
-      {"--model", "model", "PATH", "start from these weights: a checkpoint or an importable file"},
+      {"--model", "model", "PATH", "start from these weights: a run, a checkpoint or an importable file"},
       {"--dry-run", "dry_run", "", "print the plan and stop"},
   };
 }
@@ -153,13 +153,18 @@ Trained train_once(const Family& family, Request request) {
   auto wishes = plan::read_wishes(request.config);
   wishes.mode = plan::Mode::Train;
   adopt_fp16(request.config, wishes);
-  request.model = request.config.get<std::string>("model", "");
+  request.model = engine::model_path(request.config.get<std::string>("model", "")).string();
   const auto device = engine::open_device(wishes, request.fallback);
   log::info("Using device: {}", device.facts.label());
   const auto processes = std::max(wishes.world_size, launched_processes());
   check(processes <= 1 || device.facts.kind != device::Kind::Mps, ErrorKind::Device,
         "[cli.train] Distributed training is not supported on MPS. Please use CUDA or run on a "
         "single device. Got {} processes, expected 1.",
+        processes);
+  check(processes <= 1 || dry_run, ErrorKind::Usage,
+        "[cli.train] a run is one process with one device so far; got {} processes (--world-size, "
+        "WORLD_SIZE or LOCAL_RANK), expected 1. Without them --accumulation gives the same batch; "
+        "--dry-run shows the plan for several.",
         processes);
   request.device = device.facts.backend;
   const auto task = family.task(request);

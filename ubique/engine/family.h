@@ -111,7 +111,10 @@ void register_family(std::unique_ptr<Family> family);
 std::vector<const Family*> families();
 const Family& find_family(const std::string& name);  ///< Usage error with a "did you mean"
 
-/// A checkpoint folder of ours, or anything that a family recognizes; with its weights, on the CPU.
+/// The checkpoint that a run is known by: its best, else its last. Any other path is its own.
+std::filesystem::path model_path(const std::filesystem::path& path);
+/// A checkpoint folder of ours, a run, or anything that a family recognizes; with its weights, on
+/// the CPU.
 /// `family` empty: whichever it is; else Input error for a model of another family.
 std::unique_ptr<Model> open_model(const std::filesystem::path& path,
                                   const std::string& family = {});

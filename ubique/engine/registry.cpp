@@ -69,7 +69,16 @@ const Family& find_family(const std::string& name) {
        join(names, ", "), hint(name, names));
 }
 
-std::unique_ptr<Model> open_model(const std::filesystem::path& path, const std::string& family) {
+std::filesystem::path model_path(const std::filesystem::path& path) {
+  for (const auto* name : {"best", "last"}) {
+    auto folder = path / "checkpoints" / name;
+    if (!path.empty() && is_checkpoint(folder)) return folder;
+  }
+  return path;
+}
+
+std::unique_ptr<Model> open_model(const std::filesystem::path& given, const std::string& family) {
+  const auto path = model_path(given);
   std::error_code ignored;
   check(std::filesystem::exists(path, ignored), ErrorKind::Input,
         "[engine.open] {} does not exist; expected a checkpoint folder or a file to import.",

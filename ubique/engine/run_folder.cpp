@@ -23,6 +23,20 @@ namespace fs = std::filesystem;
 
 constexpr int kPlanVersion = 1;
 
+/// A run that never saved anything cannot go on: a new one takes its place.
+void clear_false_start(const fs::path& folder) {
+  std::error_code ignored;
+  const bool saved = fs::exists(folder / "checkpoints", ignored) &&
+                     !fs::is_empty(folder / "checkpoints", ignored);
+  if (saved || !fs::exists(folder / "metrics.jsonl", ignored)) return;
+  std::vector<fs::path> left = {folder / "metrics.jsonl", folder / "run.yaml",
+                                folder / "checkpoints"};
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().filename().string().starts_with("events.out.tfevents.")) left.push_back(entry.path());
+  }
+  for (const auto& path : left) fs::remove(path, ignored);
+}
+
 void refuse_second_run(const fs::path& folder) {
   std::error_code ignored;
   for (const char* name : {"run.yaml", "metrics.jsonl", "checkpoints"}) {
@@ -87,6 +101,7 @@ Scores event_scalars(const EpochRecord& record) {
 
 struct RunFolder::State {
   State(fs::path run_path, bool resume) : path(std::move(run_path)), lock(path) {
+    if (!resume) clear_false_start(path);
     if (!resume) refuse_second_run(path);
     metrics.emplace(path / "metrics.jsonl");
   }

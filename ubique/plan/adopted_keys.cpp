@@ -96,10 +96,13 @@ void adopt_batch(const Config& config, Wishes& wishes) {
           "{}.",
           value.value_or(0), kMostSamples);
   }
-  if (wishes.effective_batch > 0 || wishes.batch > 0 || wishes.accumulation > 0) return;
-  if (global) wishes.effective_batch = *global;
-  if (!global && batch) wishes.effective_batch = *batch * accumulation.value_or(1);
-  if (!global && !batch && accumulation) wishes.accumulation = *accumulation;
+  // Our own words count more. One of batch and accumulation alone divides a global batch.
+  const auto factor = accumulation.value_or(1);
+  if (wishes.effective_batch > 0 || (wishes.batch > 0 && wishes.accumulation > 0)) return;
+  if (global) wishes.effective_batch = *global * factor;
+  if (global || wishes.batch > 0 || wishes.accumulation > 0) return;
+  if (batch) wishes.effective_batch = *batch * factor;
+  if (!batch && accumulation) wishes.accumulation = *accumulation;
 }
 
 }  // namespace

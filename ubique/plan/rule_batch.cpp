@@ -55,18 +55,22 @@ BatchTarget choose_target(const Question& question) {
     return {product_of(most, world, 1), most, "inference: no optimizer step"};
   }
   auto target = training_target(question);
-  const auto at_once = product_of(std::max<std::int64_t>(1, wishes.batch), world, 1);
-  check(target.effective % at_once == 0, ErrorKind::Usage,
-        "[plan.batch] the effective batch cannot be split evenly; got {} over {} samples at once x "
-        "{} "
-        "processes, expected a multiple of {}.",
-        target.effective, std::max<std::int64_t>(1, wishes.batch), world, at_once);
+  const auto share =
+      product_of(std::max<std::int64_t>(1, wishes.batch),
+                 wishes.batch > 0 ? 1 : std::max<std::int64_t>(1, wishes.accumulation), world);
+  check(target.effective % share == 0, ErrorKind::Usage,
+        "[plan.batch] the effective batch cannot be split evenly; got {} over batch {}, "
+        "accumulation {} and {} processes, expected a multiple of {}.",
+        target.effective, wishes.batch, wishes.accumulation, world, share);
   target.per_device = target.effective / world;
   return target;
 }
 
 std::vector<std::int64_t> batch_sizes(const Question& question, const BatchTarget& target) {
   if (question.wishes.batch > 0) return {question.wishes.batch};
+  if (question.train() && question.wishes.accumulation > 0) {
+    return {target.per_device / question.wishes.accumulation};
+  }
   const auto limit = question.needs.max_batch;
   const auto most = limit > 0 ? std::min(target.per_device, limit) : target.per_device;
   std::vector<std::int64_t> sizes;

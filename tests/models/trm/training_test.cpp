@@ -231,6 +231,36 @@ TEST_CASE("trm training: where attention looks back alone every step is made, wi
   }
 }
 
+TEST_CASE("trm training: in f16, with its loss scaled, it learns as in f32") {
+  const ScratchFolder scratch;
+  write_small_sudokus(scratch / "data", 8, 0);
+  const auto losses = [&](DType dtype, const char* mlp) {
+    auto task = trm::make_task(small_request(scratch / "data", {{"arch.mlp_t", mlp}}));
+    auto plan = trm_plan();
+    plan.dtype.value = dtype;
+    plan.grad_scaler.value = dtype == DType::F16;
+    task->model().initialize(Random(3));
+    engine::move_network(task->model().network(), plan, kDevice);
+    task->model().adopt(plan);
+    engine::Learner learner(*task, plan, kDevice, 10);
+    std::vector<double> list;
+    for (std::int64_t step = 0; step < 5; ++step) {
+      learner.begin();
+      learner.add(task->training_set().load({0, 1, 2, 3}, engine::SampleRandoms(Random(1))));
+      const auto facts = learner.finish(step);
+      CHECK(facts.bad.item<float>() == 0);
+      list.push_back(facts.loss.item<double>());
+    }
+    return list;
+  };
+  for (const char* mlp : {"true", "false"}) {
+    const auto full = losses(DType::F32, mlp), half = losses(DType::F16, mlp);
+    for (std::size_t i = 0; i < full.size(); ++i) {
+      CHECK(half[i] == doctest::Approx(full[i]).epsilon(0.01));
+    }
+  }
+}
+
 TEST_CASE("trm training: an abandoned update leaves no trace") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 8, 0);

@@ -209,10 +209,7 @@ bool wants_chat(const engine::Request& request) {
 }
 
 engine::Outcome run_trm(const engine::Request& request) {
-  if (!wants_chat(request)) return run_puzzles(request);
-  auto own = request;
-  own.model = checkpoint_of(request.model).string();
-  return run_chat(own);
+  return wants_chat(request) ? run_chat(request) : run_puzzles(request);
 }
 
 }  // namespace

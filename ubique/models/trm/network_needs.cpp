@@ -81,8 +81,7 @@ plan::Needs needs_of(const TrmConfig& config) {
   }
   needs.ops = {"matmul", "linear"};
   needs.probes = probes_of(config);
-  needs.tolerates_bf16 = true;
-  needs.tolerates_f16 = false;  // never tried by anyone
+  needs.tolerates_bf16 = needs.tolerates_f16 = true;
   needs.f32_on_metal = true;
   needs.graph_capturable = needs.train_capturable = true;
   needs.optimizer = "adam_atan2";

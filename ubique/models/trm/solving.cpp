@@ -23,17 +23,8 @@ int side_of(std::int64_t cells) {
 
 }  // namespace
 
-fs::path checkpoint_of(const fs::path& path) {
-  std::error_code ignored;
-  for (const auto* name : {"best", "last"}) {
-    auto folder = path / "checkpoints" / name;
-    if (fs::is_directory(folder, ignored)) return folder;
-  }
-  return path;
-}
-
 std::unique_ptr<TrmModel> open_trm(const fs::path& path) {
-  auto opened = engine::open_model(checkpoint_of(path), "trm");
+  auto opened = engine::open_model(path, "trm");
   auto& model = dynamic_cast<TrmModel&>(*opened);
   (void)opened.release();
   return std::unique_ptr<TrmModel>(&model);

@@ -13,8 +13,6 @@
 
 namespace ubique::trm {
 
-/// The checkpoint that a run is known by, its best one, else the last; any other path is its own.
-std::filesystem::path checkpoint_of(const std::filesystem::path& path);
 /// A checkpoint, a run, or any file to import.
 std::unique_ptr<TrmModel> open_trm(const std::filesystem::path& path);
 

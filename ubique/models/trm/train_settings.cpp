@@ -39,7 +39,7 @@ void accept_harmless(const Config& config) {
   if (config.find<std::string>("arch.puzzle_emb_ndim").value_or("") == "${.hidden_size}") {
     Config(config).set_flag("arch.puzzle_emb_ndim", "null");  // as wide as the network
   }
-  if (config.section("arch").keys().empty()) {
+  if (config.section("arch").keys().empty() || config.where("arch") == "flag") {
     const auto name = config.get<std::string>("arch", "trm");
     check(name == "trm", ErrorKind::Usage,
           "[trm.train] arch={} is a file of the original's that is not here; expected trm, or its "
