@@ -53,7 +53,8 @@ std::string yaml_lines(const YamlEntry& section, std::size_t indent) {
 std::string run_yaml(const std::vector<ResolvedValue>& values) {
   YamlEntry top;
   for (const auto& [key, value, source] : values) {
-    if (value.empty() && source == "default") continue;  // never given: nothing to read back
+    // Never given: nothing to read back.
+    if (source == "default" && (value.empty() || value == "null")) continue;
     auto* entry = &top;
     for (const auto& part : split(key, '.')) entry = &entry->child(part);
     entry->text = fmt::format("{}  # {}", yaml_value(value), source);

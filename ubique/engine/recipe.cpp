@@ -62,7 +62,8 @@ void read_schedule(const Config& config, ScheduleOptions& options) {
   constexpr double kLeastFactor = 1e-12;
   options.name = config.get<std::string>("schedule", options.name);
   if (config.has("warmup")) options.warmup_steps.reset();  // a person's share, a family's steps
-  options.warmup = read.number("warmup", options.warmup, 0, 1);
+  // One of them: a run's settings, read again, must not say both.
+  if (!options.warmup_steps) options.warmup = read.number("warmup", options.warmup, 0, 1);
   if (config.has("warmup_steps")) options.warmup_steps = read.count("warmup_steps", 0, 0);
   options.div_factor = read.number("div_factor", options.div_factor, kLeastFactor, kNoLimit);
   options.final_div_factor =

@@ -70,7 +70,7 @@ void adopt_dtype(const Config& config, Wishes& wishes) {
   if (const auto on = config.find<bool>("training.use_fp16"); on && !*on && found.empty()) {
     full_precision = true;
   }
-  const auto prefer_f16 = config.get("model.mps_prefer_fp16", false);
+  const auto prefer_f16 = config.find<bool>("model.mps_prefer_fp16").value_or(false);
   if (wishes.dtype) return;
   wishes.preferred_dtype = full_precision ? DType::F32 : agreed(config, found, "dtype");
   if (prefer_f16 && !full_precision) wishes.preferred_on_mps = DType::F16;
