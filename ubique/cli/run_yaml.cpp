@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,7 +51,46 @@ std::string yaml_lines(const YamlEntry& section, std::size_t indent) {
   return settings + sections;
 }
 
+/// "lr" or "arch.hidden_size" with what it is set to, of what run_yaml wrote.
+std::map<std::string, std::string> settings_of(const std::string& yaml) {
+  std::map<std::string, std::string> settings;
+  std::vector<std::string> path;
+  for (const auto& whole : split(yaml, '\n')) {
+    const auto line = whole.substr(0, whole.find("  # "));
+    const auto start = line.find_first_not_of(' ');
+    const auto colon = line.find(':');
+    if (start == std::string::npos || line[start] == '#' || colon == std::string::npos) continue;
+    path.resize(std::min(path.size(), start / 2));
+    path.push_back(line.substr(start, colon - start));
+    if (colon + 2 < line.size()) settings[join(path, ".")] = line.substr(colon + 2);
+  }
+  return settings;
+}
+
 }  // namespace
+
+std::vector<std::string> changed_settings(const std::string& before, const std::string& now) {
+  // How and where it is run, not what it comes to.
+  const std::set<std::string> ways = {
+      "resume", "resume_from", "log_every",    "dry_run",          "model", "max_steps", "device",
+      "memory", "threads",     "accumulation", "prefetch_threads", "batch", "keep",      "watch",
+      "mode",   "patience",    "data_paths",   "checkpoint_every", "fp16"};
+  const auto old = settings_of(before), fresh = settings_of(now);
+  std::vector<std::string> changes;
+  for (const auto& [key, value] : fresh) {
+    const auto found = old.find(key);
+    const auto was = found == old.end() ? "not given" : found->second;
+    if (was != value && !ways.contains(key)) {
+      changes.push_back(fmt::format("{} is {}, was {}", key, value, was));
+    }
+  }
+  for (const auto& [key, value] : old) {
+    if (!fresh.contains(key) && !ways.contains(key)) {
+      changes.push_back(fmt::format("{} is not given, was {}", key, value));
+    }
+  }
+  return changes;
+}
 
 std::string run_yaml(const std::vector<ResolvedValue>& values) {
   YamlEntry top;

@@ -11,4 +11,8 @@ namespace ubique::cli {
 
 std::string run_yaml(const std::vector<ResolvedValue>& values);
 
+/// "lr is 0.01, was 0.001" for every setting that two such texts differ in and that changes what a
+/// run comes to.
+std::vector<std::string> changed_settings(const std::string& before, const std::string& now);
+
 }  // namespace ubique::cli

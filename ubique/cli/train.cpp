@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "ubique/base/file.h"
 #include "ubique/base/log.h"
 #include "ubique/base/table.h"
 #include "ubique/base/text.h"
@@ -45,7 +46,8 @@ std::vector<engine::Option> recipe_options() {
       {"--resume", "resume", "", "go on where the run in the output folder stopped"},
       {"--resume-from", "resume_from", "PATH", "go on from this checkpoint"},
       {"--fp16,!--no-fp16", "fp16", "", "half precision where the device does it well (on)"},
-      {"--model", "model", "PATH", "start from these weights: a run, a checkpoint or an importable file"},
+      {"--model", "model", "PATH",
+       "start from these weights: a run, a checkpoint or an importable file"},
       {"--dry-run", "dry_run", "", "print the plan and stop"},
   };
 }
@@ -142,6 +144,16 @@ engine::TrainOptions train_options(const Request& request) {
   return options;
 }
 
+/// A resumed run obeys the settings given now; whoever did not mean to change them should know.
+void tell_changes(const engine::TrainOptions& options) {
+  const auto path = options.folder / "run.yaml";
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return;
+  const auto changes = changed_settings(read_file(path), options.configuration);
+  if (changes.empty()) return;
+  log::warn("[cli.train] this run had other settings before: {}", join(changes, "; "));
+}
+
 struct Trained {
   Outcome outcome;
   std::filesystem::path best;  ///< checkpoint; empty after a dry run
@@ -172,6 +184,7 @@ Trained train_once(const Family& family, Request request) {
   options.configuration = run_yaml(request.config.resolved());
 
   const auto session = engine::open_session(task->model().needs(), wishes, request.fallback);
+  if (options.resume) tell_changes(options);
   if (dry_run) return {plan_outcome(session.plan), {}};
   log::info("{} into {}", session.plan.needs, options.folder.string());
   const auto result = engine::train(*task, session.plan, options);
