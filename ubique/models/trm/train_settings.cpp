@@ -2,6 +2,8 @@
 // The original's keys of a training, beside ours.
 #include <algorithm>
 
+#include "ubique/base/log.h"
+#include "ubique/base/text.h"
 #include "ubique/models/trm/task.h"
 
 namespace ubique::trm {
@@ -31,10 +33,18 @@ std::int64_t usual_interval(std::int64_t passes) {
 
 /// Keys that say where the original keeps things, or what is so here anyway.
 void accept_harmless(const Config& config) {
-  for (const char* key :
-       {"defaults", "hydra", "project_name", "run_name", "checkpoint_path", "checkpoint_every_eval",
-        "eval_save_outputs", "evaluators", "entity", "arch.name", "arch.loss.name"}) {
+  for (const char* key : {"defaults", "hydra", "arch.name", "arch.loss.name"}) config.ignore(key);
+  std::vector<std::string> idle;
+  for (const char* key : {"project_name", "run_name", "checkpoint_path", "checkpoint_every_eval",
+                          "eval_save_outputs", "evaluators", "entity"}) {
     config.ignore(key);
+    if (config.has(key)) idle.emplace_back(key);
+  }
+  if (!idle.empty()) {
+    log::info(
+        "keys of the original's that do nothing here: {}. -o names the run's folder, every "
+        "evaluation keeps a checkpoint, `ubique evaluate trm` counts ARC's votes",
+        join(idle, ", "));
   }
   if (config.find<std::string>("arch.puzzle_emb_ndim").value_or("") == "${.hidden_size}") {
     Config(config).set_flag("arch.puzzle_emb_ndim", "null");  // as wide as the network
