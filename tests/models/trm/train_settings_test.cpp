@@ -191,3 +191,22 @@ TEST_CASE("trm data: a network that cannot take the puzzles says why") {
   CHECK(contains(refusal_of(ErrorKind::Input, [&] { trm::check_fits(other, config, "it"); }),
                  "id 4, expected below 1"));
 }
+
+TEST_CASE("trm data: puzzles of another kind or shape are refused where both are known") {
+  const ScratchFolder scratch;
+  write_small_sudokus(scratch / "data", 4, 0);
+  auto set = data::read_puzzle_set(scratch / "data", "train");
+  trm::TrmConfig config;
+  config.seq_len = 16;
+  config.vocab_size = 12;
+  trm::check_fits(set, config, "it");
+  config.kind = "arc";
+  CHECK(contains(refusal_of(ErrorKind::Input, [&] { trm::check_fits(set, config, "it"); }),
+                 "it has other puzzles; got sudoku, expected the network's arc"));
+  set.metadata.layout = {data::PuzzleKind::Maze, 8, 2};
+  config.kind = "maze";
+  trm::check_fits(set, config, "it");  // nobody knows the network's shape
+  config.rows = 2, config.cols = 8;
+  CHECK(contains(refusal_of(ErrorKind::Input, [&] { trm::check_fits(set, config, "it"); }),
+                 "got 8x2, expected the network's 2x8"));
+}
