@@ -122,7 +122,17 @@ TEST_CASE("puzzle set: arrays of machines with the other byte order are read rig
   const test::ScratchFolder scratch;
   const auto set = small_sudokus();
   data::write_puzzle_set(scratch.path(), "train", set);
-  for (const auto* field : {"puzzle_identifiers", "puzzle_indices", "group_indices"}) {
+  for (const auto& [field, rows] : {std::pair{"inputs", &set.inputs}, {"labels", &set.labels}}) {
+    std::vector<std::int32_t> tokens;
+    for (std::int64_t i = 0; i < rows->count(); ++i) {
+      const auto row = rows->row(i);
+      tokens.insert(tokens.end(), row.begin(), row.end());
+    }
+    write_numbers(scratch / fmt::format("train/all__{}.npy", field), DType::I32,
+                  {rows->count(), rows->length()}, tokens);
+  }
+  for (const auto* field :
+       {"inputs", "labels", "puzzle_identifiers", "puzzle_indices", "group_indices"}) {
     const auto path = scratch / fmt::format("train/all__{}.npy", field);
     auto text = read_file(path);
     const auto order = text.find('<');

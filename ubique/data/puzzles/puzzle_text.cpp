@@ -170,7 +170,8 @@ void finish_maze(PuzzleTextReader& reader, int line, std::vector<std::int32_t> c
         ErrorKind::Input,
         "[data.puzzle_text] {}: the maze that begins in line {} has {}x{} cells, expected {}x{}.{}",
         reader.where, line, layout.rows, layout.cols, reader.expected->rows, reader.expected->cols,
-        layout.cols < reader.expected->cols ? kWriteDots : "");
+        layout.rows == reader.expected->rows && layout.cols < reader.expected->cols ? kWriteDots
+                                                                                    : "");
   }
   for (const char end : {'S', 'G'}) {
     const auto token = static_cast<std::int32_t>(kMazeTokens.find(end));

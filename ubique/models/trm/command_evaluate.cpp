@@ -87,7 +87,10 @@ SolveScores score_with(TrmModel& model, const plan::Plan& plan, const data::Puzz
 }
 
 std::string table_text(const Evaluated& found) {
-  if (found.fixed.puzzles == 0) return "no answers are known, so there is nothing to score\n";
+  if (found.fixed.puzzles == 0) {
+    return found.fixed.stopped ? "no puzzle was solved yet\n"
+                               : "no answers are known, so there is nothing to score\n";
+  }
   Table table({"", "exact", "cells", "halts right", "steps", "puzzles", "puzzles/s"});
   const auto add = [&table](const std::string& name, const SolveScores& scores) {
     const auto percent = [](double share) { return fmt::format("{:.2f} %", 100 * share); };
@@ -97,7 +100,7 @@ std::string table_text(const Evaluated& found) {
                                              std::max(scores.seconds, 1e-9))});
   };
   add(fmt::format("all {} steps", found.most), found.fixed);
-  add("until sure", found.early);
+  if (found.early.puzzles > 0) add("until sure", found.early);
   return table.to_text();
 }
 

@@ -124,7 +124,6 @@ PuzzlesDone solve_asked(TrmModel& model, const AskedPuzzles& asked, const Puzzle
   done.answers.resize(asked.puzzles.size());
   const auto session = open_solving(model, request);
   if (asked.puzzles.empty()) return done;
-  check_output_file(request.output);
   auto options = solver_options(session.plan, static_cast<std::int64_t>(asked.puzzles.size()));
   options.steps = settings.steps;
   options.early = !settings.fixed;
@@ -184,6 +183,7 @@ engine::Outcome run_puzzles(const engine::Request& request) {
   const auto model = open_trm(request.model);
   const auto asked = read_asked(request.inputs, model->settings(), settings.asked);
   for (const auto& why : asked.refused) log::error("{}", why);
+  check_output_file(request.output);
   const auto done = solve_asked(*model, asked, settings, request);
   engine::Outcome outcome;
   outcome.json = solutions_json(asked, done);
