@@ -122,7 +122,8 @@ TEST_CASE("puzzle set: arrays of machines with the other byte order are read rig
   const test::ScratchFolder scratch;
   const auto set = small_sudokus();
   data::write_puzzle_set(scratch.path(), "train", set);
-  for (const auto& [field, rows] : {std::pair{"inputs", &set.inputs}, {"labels", &set.labels}}) {
+  for (const auto& [field, rows] :
+       {std::pair{"inputs", &set.inputs}, std::pair{"labels", &set.labels}}) {
     std::vector<std::int32_t> tokens;
     for (std::int64_t i = 0; i < rows->count(); ++i) {
       const auto row = rows->row(i);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The original's keys, and data that does not fit.
 #include "training_samples.h"
+#include "ubique/data/puzzles/puzzle_build.h"
 #include "ubique/data/puzzles/puzzle_sampler.h"
+#include "ubique/models/trm/solving.h"
 
 using namespace ubique;
 using namespace ubique::test;
@@ -190,6 +192,29 @@ TEST_CASE("trm data: a network that cannot take the puzzles says why") {
   other.puzzle_identifiers.back() = 4;
   CHECK(contains(refusal_of(ErrorKind::Input, [&] { trm::check_fits(other, config, "it"); }),
                  "id 4, expected below 1"));
+}
+
+TEST_CASE(
+    "trm data: a network knows the shape of the mazes that it learns, an old file is square") {
+  const ScratchFolder scratch;
+  const auto mazes =
+      data::build_mazes({.rows = 6, .cols = 8, .train = 4, .test = 0, .seed = 1, .min_path = 4});
+  data::write_puzzle_folder(scratch / "mazes", mazes, {"<blank>"});
+  const auto task = trm::make_task(small_request(scratch / "mazes", {}));
+  const auto config = task->model().config();
+  CHECK(config["rows"] == 6);
+  CHECK(config["cols"] == 8);
+  const auto layout = trm::layout_of(trm::from_json(config, "it"));
+  CHECK(data::describe(layout) == "maze 6x8");
+  trm::TrmConfig old;
+  old.kind = "maze";
+  old.seq_len = 81;
+  CHECK(data::describe(trm::layout_of(old)) == "maze 9x9");
+  CHECK_FALSE(trm::to_json(old).contains("rows"));  // runs of square puzzles resume as they were
+  auto torn = config;
+  torn["cols"] = 9;
+  CHECK(contains(refusal_of(ErrorKind::Input, [&] { trm::from_json(torn, "it"); }),
+                 "a grid of 6x9 cannot be; expected 48 cells"));
 }
 
 TEST_CASE("trm data: puzzles of another kind or shape are refused where both are known") {

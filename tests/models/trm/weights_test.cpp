@@ -4,6 +4,7 @@
 
 #include "training_samples.h"
 #include "ubique/io/torch_file.h"
+#include "ubique/models/trm/solving.h"
 
 using namespace ubique;
 using namespace ubique::test;
@@ -132,6 +133,10 @@ TEST_CASE("trm weights: a .pt and what lies beside it keep the kind and the shap
       trm::export_checked(*model, "pt", folder / "step_1", "_orig_mod.");
       const auto read = trm::load_any(folder / "step_1");
       CHECK(read->settings() == config);
+      const auto layout = trm::layout_of(read->settings());
+      CHECK(data::to_string(layout.kind) == kind);
+      CHECK(layout.rows * layout.cols == length);
+      CHECK((kind == "maze" ? layout.rows : 8) == 8);
       trm::export_checked(*read, "checkpoint", folder / "again", "");
       const auto again = engine::load_checkpoint(folder / "again", false);
       CHECK(trm::from_json(again.config, "again") == config);
