@@ -28,6 +28,7 @@ TEST_CASE("printable: what a terminal would obey is spelled out") {
   CHECK(io::printable("grün/a.b") == "grün/a.b");
   CHECK(io::printable("a\x1b[0m\n\x7f") == "a\\x1b[0m\\x0a\\x7f");
   CHECK(io::printable("\xC2\x9B") == "\\x9b");
+  CHECK(io::printable("a\xff\xC3z") == "a\\xff\\xc3z");  // no UTF-8
   CHECK(io::printable("\xC2\xA0") == "\xC2\xA0");
   CHECK(io::printable("abcdef", 3) == "abc…");
   CHECK(io::printable("äöü", 3) == "äö…");  // never half a letter

@@ -129,6 +129,17 @@ void add_row(CLI::App& verb, const Family& family, const Command& command,
   });
 }
 
+/// Where a family's rows have names of their own: an example of each stands under the family.
+void add_family_footer(const CLI::App& verb, const Family& family,
+                       const std::vector<Command>& commands) {
+  if (commands.empty() || commands.front().name.empty()) return;
+  Command all;
+  for (const auto& command : commands) {
+    if (!command.examples.empty()) all.examples.push_back(command.examples.front());
+  }
+  verb.get_subcommand(family.name())->footer(row_footer(all));
+}
+
 }  // namespace
 
 std::vector<Command> family_commands(const Family& family, const std::string& verb) {
@@ -143,7 +154,9 @@ Verb family_verb(std::string name, std::string summary, std::string description,
   auto setup = [name, rows, without_family](CLI::App& app) -> std::function<ExitCode()> {
     auto chosen = std::make_shared<std::function<ExitCode()>>();
     for (const auto* family : engine::families()) {
-      for (const auto& command : rows(*family, name)) add_row(app, *family, command, chosen);
+      const auto commands = rows(*family, name);
+      for (const auto& command : commands) add_row(app, *family, command, chosen);
+      add_family_footer(app, *family, commands);
     }
     app.require_subcommand(0, 1);
     auto flags = std::make_shared<RowFlags>();

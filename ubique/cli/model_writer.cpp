@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "ubique/base/file.h"
 #include "ubique/base/names.h"
+#include "ubique/base/output.h"
 #include "ubique/export/write.h"
 
 namespace ubique::cli {
@@ -111,11 +111,6 @@ std::string after_words(const std::string& format, const fs::path& path) {
   return {};
 }
 
-/// Once it is known that there is something to write there.
-void make_way(const fs::path& path) {
-  if (!path.parent_path().empty()) make_folder(path.parent_path());
-}
-
 engine::Outcome write_as_graph(const Family& family, const Request& request,
                                const std::string& from, engine::Model& model,
                                const std::string& format) {
@@ -133,7 +128,7 @@ engine::Outcome write_as_graph(const Family& family, const Request& request,
   request.config.finish();
   const auto path =
       request.output.empty() ? default_output(exported->graph.name, format) : request.output;
-  make_way(path);
+  make_folder_of(path);
   const auto checked = write_graph(*exported, wishes, path);
   auto json = json_document("export", 1);
   json["model"] = from;
@@ -165,7 +160,7 @@ engine::Outcome write_as_weights(const Family& family, const Request& request,
     request.config.find<std::string>(option.key);  // the family reads it when it writes
   }
   request.config.finish();
-  make_way(request.output);
+  make_folder_of(request.output);
   family.export_model(model, format, request.output, request.config);
   auto json = json_document("convert", 1);
   json["from"] = from;

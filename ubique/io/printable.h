@@ -8,7 +8,8 @@
 
 namespace ubique::io {
 
-/// Control characters as \xNN; more than `limit` bytes are cut, with "…" in their place.
+/// Control characters and bytes that are no UTF-8 as \xNN; more than `limit` bytes are cut, with
+/// "…" in their place.
 std::string printable(std::string_view text, std::size_t limit = 160);
 
 }  // namespace ubique::io

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ubique/data/puzzles/puzzle_set.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <functional>
 
 #include "tests/base/scratch.h"
@@ -113,6 +116,36 @@ TEST_CASE("puzzle set: the original's folders are read, whatever their dtype") {
   CHECK(several.examples() == 28);
   CHECK(several.puzzle_of(0) == 0);
   CHECK(several.puzzle_of(27) == 11);
+}
+
+TEST_CASE("puzzle set: arrays of machines with the other byte order are read right") {
+  const test::ScratchFolder scratch;
+  const auto set = small_sudokus();
+  data::write_puzzle_set(scratch.path(), "train", set);
+  for (const auto& [field, rows] :
+       {std::pair{"inputs", &set.inputs}, std::pair{"labels", &set.labels}}) {
+    std::vector<std::int32_t> tokens;
+    for (std::int64_t i = 0; i < rows->count(); ++i) {
+      const auto row = rows->row(i);
+      tokens.insert(tokens.end(), row.begin(), row.end());
+    }
+    write_numbers(scratch / fmt::format("train/all__{}.npy", field), DType::I32,
+                  {rows->count(), rows->length()}, tokens);
+  }
+  for (const auto* field :
+       {"inputs", "labels", "puzzle_identifiers", "puzzle_indices", "group_indices"}) {
+    const auto path = scratch / fmt::format("train/all__{}.npy", field);
+    auto text = read_file(path);
+    const auto order = text.find('<');
+    REQUIRE(order < text.size());
+    text[order] = '>';
+    for (auto i = text.find('\n') + 1; i < text.size(); i += 4) {
+      std::reverse(text.begin() + static_cast<std::ptrdiff_t>(i),
+                   text.begin() + static_cast<std::ptrdiff_t>(i) + 4);
+    }
+    write_file(path, text);
+  }
+  check_same(data::read_puzzle_set(scratch.path(), "train"), set);
 }
 
 TEST_CASE("puzzle set: folders are joined, puzzle ids of two meanings are not") {
@@ -283,6 +316,10 @@ TEST_CASE("puzzle set: a folder with other things in it is not taken") {
   CHECK(test::contains(
       test::refusal_of(ErrorKind::Usage, [&] { data::claim_puzzle_folder(scratch.path(), 1); }),
       "holds no puzzles"));
+  write_file(scratch / "empty", "");
+  CHECK(test::contains(
+      test::refusal_of(ErrorKind::Usage, [&] { data::claim_puzzle_folder(scratch / "empty", 1); }),
+      "is a file; expected a new folder"));
 }
 
 TEST_CASE("puzzle set: a folder is there whole or not at all") {

@@ -82,6 +82,32 @@ TEST_CASE("puzzle text: mazes are read by lines or in one") {
   CHECK(data::draw_puzzle(mazes[0].layout, mazes[0].tokens).substr(6, 6) == "#S #G\n");
 }
 
+TEST_CASE(
+    "puzzle text: rows without the spaces at their ends are filled up, other shapes refused") {
+  const data::PuzzleLayout wide{data::PuzzleKind::Maze, 3, 5};
+  const std::string whole = "#S   \n#### \n#  G#\n", cut = "#S\n####\n#  G#\n";
+  const auto expected = data::parse_puzzles(whole, "x", wide)[0].tokens;
+  CHECK(data::parse_puzzles(cut, "x", wide)[0].tokens == expected);
+  CHECK(data::parse_puzzles(cut + cut + "\n" + whole, "x", wide).size() == 3);
+  CHECK(test::contains(refused("#S \n# #\n#  \n# #\n#G \n", wide), "has 5x3 cells, expected 3x5"));
+  CHECK(test::contains(refused("#S G\n####\n####\n", wide),
+                       "has 3x4 cells, expected 3x5. Write '.'"));
+  CHECK(test::contains(refused("#S G##\n######\n", wide), "has 2x6 cells, expected 3x5"));
+  CHECK(test::contains(refused("#S G########\n", wide),
+                       "got 12 cells, expected 15, or 3 lines of 5"));
+  CHECK(test::contains(refused(std::string(15, '1'), wide), "'1' cannot stand in a maze"));
+}
+
+TEST_CASE("puzzle text: a byte order mark is passed over, bytes that are no text are not shown") {
+  CHECK(only_line("\xEF\xBB\xBF" + kNine) == kNine);
+  CHECK(only_line("\xEF\xBB\xBFsource,question\nown," + kNine + "\n") == kNine);
+  CHECK(test::contains(refused("\x89PNG\r\n\x1a\n" + std::string(9, '\0')),
+                       "my.txt is no text; got a PNG"));
+  CHECK(test::contains(refused("12\x1b[2J\n"), "column 3: '\\x1b' cannot stand"));
+  CHECK(test::contains(refused("12\xff\n"), "column 3: '\\xff' cannot stand"));
+  CHECK(test::contains(refused("12ä\n"), "column 3: 'ä' cannot stand"));
+}
+
 TEST_CASE("puzzle text: what is wrong is told with line and column") {
   CHECK(test::contains(refused(kNine.substr(1)), "my.txt, line 1: got 80 cells, expected 16, 36"));
   CHECK(

@@ -131,6 +131,16 @@ TEST_CASE("sudoku csv: some of the rows are drawn, and some are split off to tes
   const auto splits = data::split_off_test(all, 9);  // four with their twins, and one without
   CHECK(splits.test.examples() == 9);
   CHECK(splits.train.examples() == 70);
+  const auto apart = data::without_twins(all, splits.test);  // a file of its own to test with
+  CHECK(apart.test.examples() == 9);
+  CHECK(apart.train.examples() == 70);
+  CHECK(test::contains(
+      test::refusal_of(ErrorKind::Usage, [&] { data::without_twins(splits.test, splits.test); }),
+      "all puzzles have a twin among the 9"));
+  CHECK(test::contains(
+      test::refusal_of(ErrorKind::Usage,
+                       [&] { data::read_sudoku_csv(scratch / "my.csv", {.limit = -3}); }),
+      "got limit -3"));
 }
 
 TEST_CASE("sudoku csv: what is wrong is told with its line") {
@@ -151,4 +161,7 @@ TEST_CASE("sudoku csv: what is wrong is told with its line") {
   rating.replace(rating.size() - 3, 2, "x");
   CHECK(test::contains(refused_csv(kHeader + rating, {.min_rating = 5}),
                        "got 'x', expected a whole"));
+  CHECK(test::contains(refused_csv(changed(4, '\xff')), "line 3: '\\xff' in cell 1 is wrong"));
+  CHECK(test::contains(refused_csv("\x1b[2J,b\n"), "got \\x1b[2J, b"));
+  CHECK(test::contains(refused_csv(std::string("a\0b", 3)), "is no text"));
 }

@@ -174,6 +174,40 @@ TEST_CASE("trm solver: every step can be watched, and whoever has seen enough st
   CHECK(taken == 2);
 }
 
+TEST_CASE("trm solver: it can be stopped between any two steps, and what was taken stays") {
+  const auto network = wishful_network();
+  const auto set = sudokus(6);
+  for (const bool early : {false, true}) {
+    int asked = 0, taken = 0;
+    const auto stop_at = [&](int most) {
+      asked = taken = 0;
+      Solver solver(*network, at::kFloat,
+                    {.slots = 2, .steps = early ? 0 : 4, .early = early, .goes_on = [&asked, most] {
+                       return ++asked <= most;
+                     }});
+      return solver.solve(6, source_of(set), [&](std::int64_t, const Solved&) { return ++taken; });
+    };
+    CHECK_FALSE(stop_at(0));
+    CHECK(asked == 1);
+    CHECK(taken == 0);
+    CHECK(stop_at(1000));
+    CHECK(taken == 6);
+    const auto all = asked;
+    CHECK_FALSE(stop_at(all - 1));
+    CHECK(taken < 6);
+    CHECK(taken > 0);
+  }
+  // Steps without end, in one batch.
+  int asked = 0;
+  Solver endless(*network, at::kFloat,
+                 {.steps = 1 << 30, .early = false, .goes_on = [&asked] { return ++asked < 4; }});
+  CHECK_FALSE(endless.solve(6, source_of(set), [](std::int64_t, const Solved&) { return true; }));
+  CHECK(asked == 4);
+  Solver scored(*network, at::kFloat,
+                {.slots = 2, .early = false, .goes_on = [] { return false; }});
+  CHECK(score_solver(scored, set, spread_examples(6, 0), nullptr).stopped);
+}
+
 TEST_CASE("trm solver: scores are those of the evaluation while training") {
   const auto network = wishful_network();
   const auto set = sudokus(12);
@@ -183,16 +217,15 @@ TEST_CASE("trm solver: scores are those of the evaluation while training") {
   for (const auto& [name, value] : evaluate(*network, weights, set, {.batch = 5})) {
     expected[name] = value;
   }
-  const auto goes_on = [] { return true; };
   Solver fixed(*network, at::kFloat, {.slots = 5, .early = false});
-  const auto all = score_solver(fixed, set, examples, nullptr, goes_on);
+  const auto all = score_solver(fixed, set, examples, nullptr);
   CHECK(all.puzzles == 12);
   CHECK(all.exact == doctest::Approx(expected["exact_accuracy"]));
   CHECK(all.tokens == doctest::Approx(expected["accuracy"]));
   CHECK(all.halts == doctest::Approx(expected["q_halt_accuracy"]));
   CHECK(all.steps == doctest::Approx(expected["steps"]));
   Solver early(*network, at::kFloat, {.slots = 5});
-  const auto sure = score_solver(early, set, examples, nullptr, goes_on);
+  const auto sure = score_solver(early, set, examples, nullptr);
   CHECK(sure.exact == doctest::Approx(expected["exact_accuracy_early"]));
   CHECK(sure.steps == doctest::Approx(expected["steps_early"]));
   CHECK(sure.steps < all.steps);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The original's keys, and data that does not fit.
 #include "training_samples.h"
+#include "ubique/data/puzzles/puzzle_build.h"
 #include "ubique/data/puzzles/puzzle_sampler.h"
+#include "ubique/models/trm/solving.h"
 
 using namespace ubique;
 using namespace ubique::test;
@@ -190,4 +192,46 @@ TEST_CASE("trm data: a network that cannot take the puzzles says why") {
   other.puzzle_identifiers.back() = 4;
   CHECK(contains(refusal_of(ErrorKind::Input, [&] { trm::check_fits(other, config, "it"); }),
                  "id 4, expected below 1"));
+}
+
+TEST_CASE(
+    "trm data: a network knows the shape of the mazes that it learns, an old file is square") {
+  const ScratchFolder scratch;
+  const auto mazes =
+      data::build_mazes({.rows = 6, .cols = 8, .train = 4, .test = 0, .seed = 1, .min_path = 4});
+  data::write_puzzle_folder(scratch / "mazes", mazes, {"<blank>"});
+  const auto task = trm::make_task(small_request(scratch / "mazes", {}));
+  const auto config = task->model().config();
+  CHECK(config["rows"] == 6);
+  CHECK(config["cols"] == 8);
+  const auto layout = trm::layout_of(trm::from_json(config, "it"));
+  CHECK(data::describe(layout) == "maze 6x8");
+  trm::TrmConfig old;
+  old.kind = "maze";
+  old.seq_len = 81;
+  CHECK(data::describe(trm::layout_of(old)) == "maze 9x9");
+  CHECK_FALSE(trm::to_json(old).contains("rows"));  // runs of square puzzles resume as they were
+  auto torn = config;
+  torn["cols"] = 9;
+  CHECK(contains(refusal_of(ErrorKind::Input, [&] { trm::from_json(torn, "it"); }),
+                 "a grid of 6x9 cannot be; expected 48 cells"));
+}
+
+TEST_CASE("trm data: puzzles of another kind or shape are refused where both are known") {
+  const ScratchFolder scratch;
+  write_small_sudokus(scratch / "data", 4, 0);
+  auto set = data::read_puzzle_set(scratch / "data", "train");
+  trm::TrmConfig config;
+  config.seq_len = 16;
+  config.vocab_size = 12;
+  trm::check_fits(set, config, "it");
+  config.kind = "arc";
+  CHECK(contains(refusal_of(ErrorKind::Input, [&] { trm::check_fits(set, config, "it"); }),
+                 "it has other puzzles; got sudoku, expected the network's arc"));
+  set.metadata.layout = {data::PuzzleKind::Maze, 8, 2};
+  config.kind = "maze";
+  trm::check_fits(set, config, "it");  // nobody knows the network's shape
+  config.rows = 2, config.cols = 8;
+  CHECK(contains(refusal_of(ErrorKind::Input, [&] { trm::check_fits(set, config, "it"); }),
+                 "got 8x2, expected the network's 2x8"));
 }

@@ -4,6 +4,7 @@
 
 #include "training_samples.h"
 #include "ubique/io/torch_file.h"
+#include "ubique/models/trm/solving.h"
 
 using namespace ubique;
 using namespace ubique::test;
@@ -92,12 +93,83 @@ TEST_CASE("trm weights: without a configuration shapes tell what they can") {
   check_same_weights(*model, *read);
 }
 
+TEST_CASE("trm weights: what shapes cannot tell and a wrong guess would spoil is asked for") {
+  const ScratchFolder scratch;
+  const auto refused = [&](const trm::TrmConfig& config, const std::string& name) {
+    write_original(*small_model(config), scratch / name);
+    return refusal_of(ErrorKind::Input, [&] { trm::load_any(scratch / name); });
+  };
+  const auto places = refused(small_config(), "step_1");  // a prefix of 2 is not the original's
+  CHECK(contains(places, "has no all_config.yaml beside it"));
+  CHECK(contains(places, "puzzle_emb_len (of 18 places)"));
+  auto attention = small_config();
+  attention.mlp_t = false;
+  attention.positions = trm::Positions::Rope;
+  CHECK(contains(refused(attention, "step_2"), "num_heads (of hidden_size 16)"));
+}
+
+TEST_CASE("trm weights: a .pt and what lies beside it keep the kind and the shape of puzzles") {
+  const ScratchFolder scratch;
+  struct Kind {
+    std::int64_t length, vocabulary;
+    std::string kind;
+    std::int64_t rows, cols;
+  };
+  int number = 0;
+  for (const auto& [length, vocabulary, kind, rows, cols] :
+       {Kind{16, 6, "sudoku", 0, 0}, Kind{36, 8, "sudoku", 0, 0}, Kind{96, 6, "maze", 8, 12}}) {
+    for (const bool mixing : {true, false}) {
+      auto config = small_config();
+      config.seq_len = length;
+      config.vocab_size = vocabulary;
+      config.kind = kind;
+      config.rows = rows;
+      config.cols = cols;
+      config.mlp_t = mixing;
+      config.positions = mixing ? trm::Positions::None : trm::Positions::Rope;
+      const auto folder = scratch / std::to_string(++number);
+      std::filesystem::create_directories(folder);
+      const auto model = small_model(config);
+      trm::export_checked(*model, "pt", folder / "step_1", "_orig_mod.");
+      const auto read = trm::load_any(folder / "step_1");
+      CHECK(read->settings() == config);
+      const auto layout = trm::layout_of(read->settings());
+      CHECK(data::to_string(layout.kind) == kind);
+      CHECK(layout.rows * layout.cols == length);
+      CHECK((kind == "maze" ? layout.rows : 8) == 8);
+      trm::export_checked(*read, "checkpoint", folder / "again", "");
+      const auto again = engine::load_checkpoint(folder / "again", false);
+      CHECK(trm::from_json(again.config, "again") == config);
+    }
+  }
+}
+
+TEST_CASE("trm weights: a folder's all_config.yaml is not taken for another network's") {
+  const ScratchFolder scratch;
+  trm::export_checked(*small_model(), "pt", scratch / "step_1", "");
+  trm::export_checked(*small_model(), "pt", scratch / "step_2", "");
+  auto other = small_config();
+  other.high_cycles = 3;
+  CHECK(contains(
+      refusal_of(ErrorKind::Usage,
+                 [&] { trm::export_checked(*small_model(other), "pt", scratch / "step_3", ""); }),
+      "H_cycles 2, expected 3"));
+  CHECK_FALSE(std::filesystem::exists(scratch / "step_3"));
+}
+
 TEST_CASE("trm weights: the original's golden state opens as it is") {
   const auto folder = shared_folder("golden/trm/att_learned");
   if (folder.empty()) return;
   CHECK(trm::looks_like_trm(folder / "state.safetensors"));
-  // Its prefix is 4 tokens, the original's 16: 20 places are taken for 4 tokens behind 16.
-  const auto read = trm::load_any(folder / "state.safetensors");
+  // Its prefix is 4 tokens, the original's 16, and its heads are not the original's either.
+  CHECK(contains(refusal_of(ErrorKind::Input, [&] { trm::load_any(folder / "state.safetensors"); }),
+                 "num_heads (of hidden_size 64)"));
+  const ScratchFolder scratch;
+  std::filesystem::copy(folder / "state.safetensors", scratch / "state.safetensors");
+  write_file(scratch / "all_config.yaml",
+             "arch:\n  hidden_size: 64\n  num_heads: 4\n  puzzle_emb_len: 4\n"
+             "  pos_encodings: learned\n");
+  const auto read = trm::load_any(scratch / "state.safetensors");
   CHECK(read->settings().hidden_size == 64);
   CHECK(read->settings().positions == trm::Positions::Learned);
   CHECK(read->settings().length() == 20);
@@ -191,4 +263,9 @@ TEST_CASE("trm weights: a table of another size begins as the mean of the old ro
   const auto message =
       refusal_of(ErrorKind::Input, [&] { trm::with_weights_of(config, *model, "a file"); });
   CHECK(contains(message, "hidden_size 16, expected 32"));
+  config.hidden_size = 8;
+  config.puzzle_emb_len = 1;  // the file's rows of 16 do not even fit
+  const auto smaller =
+      refusal_of(ErrorKind::Input, [&] { trm::with_weights_of(config, *model, "a file"); });
+  CHECK(contains(smaller, "hidden_size 16, expected 8; puzzle_emb_len 2, expected 1"));
 }

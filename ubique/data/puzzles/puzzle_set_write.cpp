@@ -82,6 +82,9 @@ void write_identifiers(const fs::path& folder, const std::vector<std::string>& n
 
 void claim_puzzle_folder(const fs::path& folder, const Json& made_with) {
   std::error_code error;
+  check(!fs::exists(folder, error) || fs::is_directory(folder, error), ErrorKind::Usage,
+        "[data.puzzles] {} is a file; expected a new folder, so that nothing is overwritten.",
+        folder.string());
   const auto note = folder / "train" / "dataset.json";
   if (fs::exists(note, error)) {
     check(read_metadata(note).made_with == made_with, ErrorKind::Usage,

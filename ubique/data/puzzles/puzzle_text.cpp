@@ -5,15 +5,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "ubique/base/csv.h"
 #include "ubique/base/error.h"
 #include "ubique/base/text.h"
 #include "ubique/data/puzzles/maze.h"
+#include "ubique/data/puzzles/plain_text.h"
 #include "ubique/data/puzzles/sudoku.h"
 
 namespace ubique::data {
 namespace {
+
+constexpr const char* kWriteDots = " Write '.' for open cells where an editor takes spaces away.";
 
 struct TextLine {
   int number = 0;  ///< from 1
@@ -27,8 +31,12 @@ struct PuzzleTextReader {
 
   /// Rows that are not a whole puzzle yet.
   std::vector<std::int32_t> cells = {};
+  std::vector<std::vector<std::int32_t>> maze_rows = {};
   int first_line = 0;
   std::size_t width = 0;
+
+  bool in_puzzle() const { return !cells.empty() || !maze_rows.empty(); }
+  void forget_puzzle() { cells.clear(), maze_rows.clear(); }
 
   /// Told instead of thrown, if somebody wants the other puzzles.
   std::vector<std::string>* refused = nullptr;
@@ -70,7 +78,7 @@ std::vector<std::int32_t> sudoku_cells(const PuzzleTextReader& reader, const Tex
       fail(ErrorKind::Input,
            "[data.puzzle_text] {}, line {}, column {}: '{}' cannot stand in a sudoku; expected "
            "digits, and '.', '0' or '_' for blanks.",
-           reader.where, line.number, i + 1, c);
+           reader.where, line.number, i + 1, shown_letter(line.text, i));
     }
   }
   return cells;
@@ -145,7 +153,7 @@ std::vector<std::int32_t> maze_cells(const PuzzleTextReader& reader, const TextL
       fail(ErrorKind::Input,
            "[data.puzzle_text] {}, line {}, column {}: '{}' cannot stand in a maze; expected '#' "
            "for walls, ' ' or '.' for open cells, 'S' and 'G'.",
-           reader.where, line.number, i + 1, line.text[i]);
+           reader.where, line.number, i + 1, shown_letter(line.text, i));
     }
     cells.push_back(static_cast<std::int32_t>(token));
   }
@@ -157,11 +165,13 @@ void finish_maze(PuzzleTextReader& reader, int line, std::vector<std::int32_t> c
   const PuzzleLayout layout{PuzzleKind::Maze, static_cast<int>(cells.size() / width),
                             static_cast<int>(width)};
   if (reader.expected) {
-    check(layout.rows == reader.expected->rows && layout.cols == reader.expected->cols,
-          ErrorKind::Input,
-          "[data.puzzle_text] {}: the maze that begins in line {} has {}x{} cells, expected {}x{}.",
-          reader.where, line, layout.rows, layout.cols, reader.expected->rows,
-          reader.expected->cols);
+    check(
+        layout.rows == reader.expected->rows && layout.cols == reader.expected->cols,
+        ErrorKind::Input,
+        "[data.puzzle_text] {}: the maze that begins in line {} has {}x{} cells, expected {}x{}.{}",
+        reader.where, line, layout.rows, layout.cols, reader.expected->rows, reader.expected->cols,
+        layout.rows == reader.expected->rows && layout.cols < reader.expected->cols ? kWriteDots
+                                                                                    : "");
   }
   for (const char end : {'S', 'G'}) {
     const auto token = static_cast<std::int32_t>(kMazeTokens.find(end));
@@ -173,31 +183,56 @@ void finish_maze(PuzzleTextReader& reader, int line, std::vector<std::int32_t> c
   reader.puzzles.push_back({line, layout, std::move(cells)});
 }
 
+/// The rows of a block as one maze; those that an editor took the spaces at their ends from are
+/// filled up.
 void end_maze(PuzzleTextReader& reader) {
-  if (reader.cells.empty()) return;
-  finish_maze(reader, reader.first_line, std::move(reader.cells), reader.width);
-  reader.cells.clear();
+  auto rows = std::exchange(reader.maze_rows, {});
+  if (rows.empty()) return;
+  std::size_t width = 0;
+  for (const auto& row : rows) width = std::max(width, row.size());
+  const auto open = static_cast<std::int32_t>(kMazeTokens.find(' '));
+  std::vector<std::int32_t> cells;
+  for (auto& row : rows) {
+    row.resize(width, open);
+    cells.insert(cells.end(), row.begin(), row.end());
+  }
+  finish_maze(reader, reader.first_line, std::move(cells), width);
+}
+
+/// More cells than a row could have: the whole maze in one line.
+bool is_whole_maze(const PuzzleTextReader& reader, const TextLine& line) {
+  if (!reader.expected || reader.expected->rows < 2) return false;
+  const auto rows = static_cast<std::size_t>(reader.expected->rows);
+  const auto cols = static_cast<std::size_t>(reader.expected->cols);
+  return line.text.size() > std::max(2 * cols, rows * cols / 2);
+}
+
+/// Another maze may follow without an empty line.
+bool has_all_rows(const PuzzleTextReader& reader) {
+  if (!reader.expected || std::ssize(reader.maze_rows) != reader.expected->rows) return false;
+  std::ptrdiff_t width = 0;
+  for (const auto& row : reader.maze_rows) width = std::max(width, std::ssize(row));
+  return width == reader.expected->cols;
 }
 
 void read_maze_line(PuzzleTextReader& reader, const TextLine& line) {
-  const auto expected = reader.expected.value_or(PuzzleLayout{});
-  const auto cols = static_cast<std::size_t>(expected.cols);
   if (line.text.empty()) return end_maze(reader);
   auto cells = maze_cells(reader, line);
-  if (cols > 0 && expected.rows > 1 && reader.cells.empty() &&
-      cells.size() == cols * static_cast<std::size_t>(expected.rows)) {
-    return finish_maze(reader, line.number, std::move(cells), cols);
+  if (reader.maze_rows.empty() && is_whole_maze(reader, line)) {
+    const auto& wanted = *reader.expected;
+    check(cells.size() == static_cast<std::size_t>(wanted.rows * wanted.cols), ErrorKind::Input,
+          "[data.puzzle_text] {}, line {}: got {} cells, expected {}, or {} lines of {}.",
+          reader.where, line.number, cells.size(), wanted.rows * wanted.cols, wanted.rows,
+          wanted.cols);
+    return finish_maze(reader, line.number, std::move(cells),
+                       static_cast<std::size_t>(wanted.cols));
   }
-  const auto width = !reader.cells.empty() ? reader.width : cols > 0 ? cols : cells.size();
-  check(cells.size() == width, ErrorKind::Input,
-        "[data.puzzle_text] {}, line {}: got {} cells, expected {}. Write '.' for open cells where "
-        "an editor takes spaces away.",
-        reader.where, line.number, cells.size(), width);
-  if (reader.cells.empty()) reader.first_line = line.number, reader.width = width;
-  reader.cells.insert(reader.cells.end(), cells.begin(), cells.end());
-  if (cols > 0 && reader.cells.size() == cols * static_cast<std::size_t>(expected.rows)) {
-    end_maze(reader);
-  }
+  if (reader.maze_rows.empty()) reader.first_line = line.number, reader.width = cells.size();
+  check(reader.expected || cells.size() == reader.width, ErrorKind::Input,
+        "[data.puzzle_text] {}, line {}: got {} cells, expected {}.{}", reader.where, line.number,
+        cells.size(), reader.width, kWriteDots);
+  reader.maze_rows.push_back(std::move(cells));
+  if (has_all_rows(reader)) end_maze(reader);
 }
 
 /// Lines of the column `question`, if the text is CSV with one.
@@ -232,9 +267,7 @@ bool looks_like_mazes(std::string_view text) {
 /// More cells than a row of it has: a whole puzzle in one line.
 bool is_whole_puzzle(const PuzzleTextReader& reader, const TextLine& line, bool maze) {
   constexpr std::size_t kLongestSudokuRow = 9;
-  if (maze)
-    return reader.expected &&
-           line.text.size() > static_cast<std::size_t>(2 * reader.expected->cols);
+  if (maze) return is_whole_maze(reader, line);
   return static_cast<std::size_t>(std::ranges::count_if(
              line.text, [](char c) { return !is_between_cells(c); })) > kLongestSudokuRow;
 }
@@ -251,7 +284,7 @@ void read_text_line(PuzzleTextReader& reader, const TextLine& line, bool maze) {
 void refuse(PuzzleTextReader& reader, const Error& error, bool skips) {
   if (reader.refused == nullptr || error.kind() != ErrorKind::Input) throw;
   reader.refused->emplace_back(error.what());
-  reader.cells.clear();
+  reader.forget_puzzle();
   reader.skips = skips;
 }
 
@@ -263,7 +296,7 @@ void read_text(PuzzleTextReader& reader, const std::vector<TextLine>& lines, boo
     try {
       read_text_line(reader, line, maze);
     } catch (const Error& error) {
-      const bool in_block = !reader.cells.empty();
+      const bool in_block = reader.in_puzzle();
       refuse(reader, error, !empty && (in_block || !is_whole_puzzle(reader, line, maze)));
     }
   }
@@ -280,6 +313,9 @@ ReadPuzzles parse_text(std::string_view text, PuzzleTextReader reader) {
         ErrorKind::Usage,
         "[data.puzzle_text] {} puzzles have no text form; expected sudokus or mazes.",
         layout ? to_string(layout->kind) : "");
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
+  if (text.starts_with(kByteOrderMark)) text.remove_prefix(kByteOrderMark.size());
+  check_plain_text(text, reader.where);
   const auto csv = questions(text, reader.where);
   const auto lines = csv ? lines_of(*csv) : lines_of(text);
   const auto sample = csv && !lines.empty() ? lines.front().text : text;

@@ -12,6 +12,7 @@
 #include "ubique/base/file.h"
 #include "ubique/base/parallel.h"
 #include "ubique/base/text.h"
+#include "ubique/data/puzzles/plain_text.h"
 #include "ubique/data/puzzles/sudoku_key.h"
 
 namespace ubique::data {
@@ -25,6 +26,7 @@ struct CsvPlace {
 class SudokuCsv {
  public:
   SudokuCsv(std::string_view text, std::string where) : where_(std::move(where)) {
+    check_plain_text(text, where_);
     split_lines(text);
     check(!lines_.empty(), ErrorKind::Input,
           "[data.sudoku_csv] {} is empty; expected a line of column names, then puzzles.", where_);
@@ -52,7 +54,7 @@ class SudokuCsv {
     auto fields = parsed.empty() ? std::vector<std::string>{} : parsed.front().fields;
     check(names_.empty() || fields.size() == names_.size(), ErrorKind::Input,
           "[data.sudoku_csv] {}, line {}: got {} columns, expected {} ({}).", where_, line.number,
-          fields.size(), names_.size(), join(names_, ", "));
+          fields.size(), names_.size(), io::printable(join(names_, ", ")));
     return fields;
   }
 
@@ -70,7 +72,7 @@ class SudokuCsv {
     check(found != names_.end(), ErrorKind::Input,
           "[data.sudoku_csv] {} has no column '{}'; got {}, expected source, question, answer, "
           "rating.",
-          where_, name, join(names_, ", "));
+          where_, name, io::printable(join(names_, ", ")));
     return static_cast<std::size_t>(found - names_.begin());
   }
 
@@ -80,7 +82,7 @@ class SudokuCsv {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rating);
     check(error == std::errc() && end == text.data() + text.size(), ErrorKind::Input,
           "[data.sudoku_csv] {}, line {}: the rating is wrong; got '{}', expected a whole number.",
-          where_, line.number, text);
+          where_, line.number, io::printable(text, 40));
     return rating;
   }
 
@@ -100,7 +102,8 @@ SudokuGrid csv_grid(const SudokuCsv& csv, const CsvPlace& line, const SudokuShap
     const bool blank = text[i] == '.' || text[i] == '0';
     check(blank ? blanks : text[i] >= '1' && text[i] <= '0' + shape.size, ErrorKind::Input,
           "[data.sudoku_csv] {}, line {}: '{}' in cell {} is wrong; expected 1 to {}{}.",
-          csv.where(), line.number, text[i], i + 1, shape.size, blanks ? " or '.'" : "");
+          csv.where(), line.number, shown_letter(text, i), i + 1, shape.size,
+          blanks ? " or '.'" : "");
     grid[i] = static_cast<std::uint8_t>(blank ? 0 : text[i] - '0');
   }
   return grid;
@@ -143,10 +146,33 @@ std::vector<CsvPlace> some_of(const std::vector<CsvPlace>& lines, const SudokuCs
   return some;
 }
 
+SudokuPuzzle puzzle_at(const PuzzleSet& set, std::int64_t example) {
+  const auto shape = sudoku_shape(set.metadata.layout);
+  SudokuPuzzle puzzle;
+  puzzle.puzzle = sudoku_grid(shape, set.inputs.row(example));
+  puzzle.solution = sudoku_grid(shape, set.labels.row(example));
+  return puzzle;
+}
+
+/// What puzzles are up to symmetry.
+std::vector<std::string> keys_of(const PuzzleSet& set, int threads) {
+  const auto shape = sudoku_shape(set.metadata.layout);
+  std::vector<std::string> keys(static_cast<std::size_t>(set.examples()));
+  parallel_for(set.examples(), threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = begin; i < end; ++i) {
+      keys[static_cast<std::size_t>(i)] = sudoku_key(shape, puzzle_at(set, i));
+    }
+  });
+  return keys;
+}
+
 }  // namespace
 
 PuzzleSet read_sudoku_csv(const std::filesystem::path& path, const SudokuCsvOptions& options,
                           int threads, const PuzzleProgress& progress) {
+  check(options.limit >= 0 && options.min_rating >= 0, ErrorKind::Usage,
+        "[data.sudoku_csv] got limit {} and min_rating {}, expected 0 (all) or more.",
+        options.limit, options.min_rating);
   const MappedFile file(path);
   const auto bytes = file.bytes();
   const SudokuCsv csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
@@ -173,35 +199,36 @@ PuzzleSet read_sudoku_csv(const std::filesystem::path& path, const SudokuCsvOpti
   return set;
 }
 
-PuzzleSplits split_off_test(const PuzzleSet& set, std::int64_t test) {
+PuzzleSplits without_twins(const PuzzleSet& train, const PuzzleSet& test, int threads) {
+  check(train.metadata.seq_len == test.metadata.seq_len, ErrorKind::Input,
+        "[data.sudoku_csv] these do not belong together; got sudokus of {} and {} cells.",
+        train.metadata.seq_len, test.metadata.seq_len);
+  const auto shape = sudoku_shape(train.metadata.layout);
+  PuzzleSplits splits{empty_puzzle_set(train.metadata), test};
+  if (test.examples() == 0) return {train, test};
+  const auto tested = keys_of(test, threads), learnt = keys_of(train, threads);
+  const std::unordered_set<std::string> known(tested.begin(), tested.end());
+  for (std::int64_t i = 0; i < train.examples(); ++i) {
+    if (known.contains(learnt[static_cast<std::size_t>(i)])) continue;
+    add_sudoku(splits.train, shape, puzzle_at(train, i));
+  }
+  check(splits.train.examples() > 0, ErrorKind::Usage,
+        "[data.sudoku_csv] all puzzles have a twin among the {} to test with; expected others.",
+        test.examples());
+  return splits;
+}
+
+PuzzleSplits split_off_test(const PuzzleSet& set, std::int64_t test, int threads) {
   check(test >= 0 && test < set.examples(), ErrorKind::Usage,
         "[data.sudoku_csv] cannot take {} of {} puzzles to test with; expected fewer.", test,
         set.examples());
   const auto shape = sudoku_shape(set.metadata.layout);
-  PuzzleSplits splits{empty_puzzle_set(set.metadata), empty_puzzle_set(set.metadata)};
-  std::unordered_set<std::string> tested;
-  const auto puzzle_at = [&](std::int64_t i) {
-    SudokuPuzzle puzzle;
-    puzzle.puzzle = sudoku_grid(shape, set.inputs.row(i));
-    puzzle.solution = sudoku_grid(shape, set.labels.row(i));
-    return puzzle;
-  };
+  PuzzleSplits parts{empty_puzzle_set(set.metadata), empty_puzzle_set(set.metadata)};
   const auto first = set.examples() - test;
-  for (auto i = first; i < set.examples(); ++i) {
-    const auto puzzle = puzzle_at(i);
-    tested.insert(sudoku_key(shape, puzzle));
-    add_sudoku(splits.test, shape, puzzle);
+  for (std::int64_t i = 0; i < set.examples(); ++i) {
+    add_sudoku(i < first ? parts.train : parts.test, shape, puzzle_at(set, i));
   }
-  for (std::int64_t i = 0; i < first; ++i) {
-    const auto puzzle = puzzle_at(i);
-    if (test == 0 || !tested.contains(sudoku_key(shape, puzzle))) {
-      add_sudoku(splits.train, shape, puzzle);
-    }
-  }
-  check(splits.train.examples() > 0, ErrorKind::Usage,
-        "[data.sudoku_csv] all puzzles have a twin among the {} to test with; expected others.",
-        test);
-  return splits;
+  return without_twins(parts.train, parts.test, threads);
 }
 
 }  // namespace ubique::data

@@ -17,12 +17,16 @@ struct SudokuCsvOptions {
 };
 
 /// Input error that names the line for a puzzle with no or several solutions, an answer that is
-/// not its solution, a wrong character or length.
+/// not its solution, a wrong character or length. Usage error for options below 0.
 PuzzleSet read_sudoku_csv(const std::filesystem::path& path, const SudokuCsvOptions& options,
                           int threads = 1, const PuzzleProgress& progress = {});
 
-/// The last `test` puzzles of the set become the test set; a puzzle whose twin is among them is
-/// left out of the training set. Usage error if too few are there.
-PuzzleSplits split_off_test(const PuzzleSet& set, std::int64_t test);
+/// Both, but a puzzle whose twin is to test with is left out of the training set. Usage error if
+/// that leaves none, Input error for sudokus of two sizes.
+PuzzleSplits without_twins(const PuzzleSet& train, const PuzzleSet& test, int threads = 1);
+
+/// The last `test` puzzles of the set become the test set, without_twins(). Usage error if too few
+/// are there.
+PuzzleSplits split_off_test(const PuzzleSet& set, std::int64_t test, int threads = 1);
 
 }  // namespace ubique::data

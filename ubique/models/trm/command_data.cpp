@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "ubique/base/table.h"
+#include "ubique/data/chat/chat_set.h"
 #include "ubique/data/puzzles/puzzle_stats.h"
 #include "ubique/models/trm/commands_data.h"
 
@@ -99,6 +100,7 @@ Json splits_json(const data::PuzzleSplits& splits) {
     entry["seq_len"] = set->metadata.seq_len;
     entry["num_puzzle_identifiers"] = set->metadata.num_puzzle_identifiers;
     entry["layout"] = data::layout_json(set->metadata.layout);
+    if (data::is_chat_set(set->metadata)) entry["layout"]["kind"] = "chat";
     if (!stats.clues.empty()) entry["clues"] = range_json(stats.clues);
     if (stats.values.empty()) continue;
     entry[stats.measure] = range_json(stats.values);

@@ -2,9 +2,14 @@
 // `ubique data trm show`: what is in a folder of puzzles.
 #include <fmt/format.h>
 
+#include <sstream>
+
 #include "ubique/base/table.h"
+#include "ubique/data/chat/chat_set.h"
 #include "ubique/data/puzzles/puzzle_stats.h"
 #include "ubique/data/puzzles/puzzle_text.h"
+#include "ubique/io/printable.h"
+#include "ubique/io/tokenizer.h"
 #include "ubique/models/trm/commands_data.h"
 
 namespace ubique::trm {
@@ -34,7 +39,29 @@ std::string histogram_text(const data::PuzzleSet& set) {
   return bins.empty() ? "" : "\n" + table.to_text();
 }
 
-std::string example_text(const data::PuzzleSet& set, std::int64_t example) {
+std::string kind_text(const data::PuzzleMetadata& metadata) {
+  return data::is_chat_set(metadata) ? "chat" : data::describe(metadata.layout);
+}
+
+/// A row of a chat's set as text, markers and all; empty without its tokenizer.
+std::string chat_text(const data::PuzzleSet& set, const std::filesystem::path& folder,
+                      std::int64_t example) {
+  const auto file = folder / "tokenizer" / "tokenizer.json";
+  std::error_code ignored;
+  if (!data::is_chat_set(set.metadata) || !std::filesystem::exists(file, ignored)) return "";
+  auto tokens = set.inputs.row(example);
+  std::erase(tokens, static_cast<std::int32_t>(set.metadata.pad_id));
+  return io::read_tokenizer(file).decode(tokens);
+}
+
+std::string example_text(const data::PuzzleSet& set, std::int64_t example,
+                         const std::string& chat) {
+  if (!chat.empty()) {
+    std::string text = fmt::format("\nexample {}:\n", example);
+    std::istringstream lines(chat);
+    for (std::string line; std::getline(lines, line);) text += io::printable(line, 2000) + "\n";
+    return text;
+  }
   const auto& layout = set.metadata.layout;
   if (layout.rows == 0) return "";
   return fmt::format("\nexample {}:\n{}\nits answer:\n{}", example,
@@ -55,13 +82,15 @@ engine::Outcome show_folder(const engine::Request& request) {
   json["folder"] = folder.string();
   json["made_with"] = set.metadata.made_with;
   json["sets"] = splits_json(splits);
+  const auto chat = chat_text(set, folder, example);
+  if (!chat.empty()) json["example"]["text"] = chat;
   json["example"]["inputs"] = set.inputs.row(example);
   json["example"]["labels"] = set.labels.row(example);
   const auto& metadata = set.metadata;
   return {fmt::format("{}: {}; {} tokens of {} kinds; puzzle ids: {}\n\n{}{}{}", folder.string(),
-                      data::describe(metadata.layout), metadata.seq_len, metadata.vocab_size,
+                      kind_text(metadata), metadata.seq_len, metadata.vocab_size,
                       metadata.num_puzzle_identifiers, splits_table(splits), histogram_text(set),
-                      example_text(set, example)),
+                      example_text(set, example, chat)),
           json, ExitCode::Ok};
 }
 

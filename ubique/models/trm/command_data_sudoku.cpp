@@ -2,9 +2,12 @@
 // `ubique data trm sudoku` and `ubique data trm csv`: sudokus made from a seed, or from a file.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <tuple>
 
+#include "ubique/base/log.h"
+#include "ubique/data/puzzles/puzzle_stats.h"
 #include "ubique/data/puzzles/sudoku_csv.h"
 #include "ubique/models/trm/commands_data.h"
 
@@ -39,6 +42,25 @@ data::SudokuBuild read_sudoku_build(const Config& config) {
   return options;
 }
 
+/// Where none can go any more, more clues are left than were asked for.
+void tell_clues(const data::SudokuBuild& options, const data::PuzzleSplits& splits) {
+  if (options.clues_high <= 0) return;
+  std::vector<std::int64_t> clues;
+  for (const auto* set : {&splits.train, &splits.test}) {
+    if (set->examples() == 0) continue;
+    const auto more = data::measure_puzzles(*set, data_threads()).clues;
+    clues.insert(clues.end(), more.begin(), more.end());
+  }
+  const auto over =
+      std::ranges::count_if(clues, [&](auto count) { return count > options.clues_high; });
+  if (over == 0) return;
+  log::warn(
+      "[trm.sudoku] {} of {} puzzles have more clues than --clues {}-{} asks for, up to {}: no "
+      "more "
+      "could be taken away without a second solution",
+      over, clues.size(), options.clues_low, options.clues_high, *std::ranges::max_element(clues));
+}
+
 engine::Outcome make_sudokus(const engine::Request& request) {
   const auto options = read_sudoku_build(request.config);
   const auto folder = request.output.empty() ? std::filesystem::path("sudoku") : request.output;
@@ -49,6 +71,7 @@ engine::Outcome make_sudokus(const engine::Request& request) {
       });
   if (!splits) return stopped_outcome("trm.data.sudoku");
   data::write_puzzle_folder(folder, *splits, {"<blank>"});
+  tell_clues(options, *splits);
   auto json = json_document("trm.data.sudoku", 1);
   json["folder"] = folder.string();
   json["made_with"] = splits->train.metadata.made_with;
@@ -75,20 +98,30 @@ Json csv_note(const data::PuzzleSet& set, const engine::Request& request,
   return note;
 }
 
+/// Puzzles to test with are not learnt, nor their twins.
+void tell_left_out(std::int64_t read, const data::PuzzleSplits& splits) {
+  const auto left = read - splits.train.examples();
+  if (left == 0) return;
+  log::warn("{} of the puzzles to learn from are left out: they have a twin to test with", left);
+}
+
 data::PuzzleSplits read_csv_splits(const engine::Request& request,
                                    const data::SudokuCsvOptions& options, std::int64_t test,
                                    const data::PuzzleProgress& progress) {
   const auto train = data::read_sudoku_csv(request.inputs[0], options, data_threads(), progress);
-  if (request.inputs.size() == 1) return data::split_off_test(train, test);
+  if (request.inputs.size() == 1) {
+    auto splits = data::split_off_test(train, test, data_threads());
+    tell_left_out(train.examples() - test, splits);
+    return splits;
+  }
   auto tested = options;
   tested.limit = test;
   const auto known = train.examples();
-  auto set = data::read_sudoku_csv(request.inputs[1], tested, data_threads(),
-                                   [&](std::int64_t done) { progress(known + done); });
-  check(set.metadata.seq_len == train.metadata.seq_len, ErrorKind::Input,
-        "[trm.csv] {} and {} do not belong together; got sudokus of {} and {} cells.",
-        request.inputs[0], request.inputs[1], train.metadata.seq_len, set.metadata.seq_len);
-  return {train, std::move(set)};
+  const auto set = data::read_sudoku_csv(request.inputs[1], tested, data_threads(),
+                                         [&](std::int64_t done) { progress(known + done); });
+  auto splits = data::without_twins(train, set, data_threads());
+  tell_left_out(train.examples(), splits);
+  return splits;
 }
 
 engine::Outcome import_csv(const engine::Request& request) {
@@ -101,6 +134,9 @@ engine::Outcome import_csv(const engine::Request& request) {
   options.seed = static_cast<std::uint64_t>(request.config.get<std::int64_t>("seed", 42));
   const auto test = request.config.get<std::int64_t>("test", 0);
   request.config.finish();
+  check(test >= 0 && options.limit >= 0 && options.min_rating >= 0, ErrorKind::Usage,
+        "[trm.csv] --limit, --test and --min-rating cannot be negative; got {}, {} and {}.",
+        options.limit, test, options.min_rating);
   const auto folder = request.output.empty() ? std::filesystem::path("sudoku") : request.output;
   auto splits =
       build_with_progress(request, "sudokus", 0, [&](const data::PuzzleProgress& progress) {

@@ -7,6 +7,7 @@
 
 #include "ubique/base/file.h"
 #include "ubique/base/log.h"
+#include "ubique/base/output.h"
 #include "ubique/base/table.h"
 #include "ubique/models/trm/commands.h"
 #include "ubique/models/trm/dataset.h"
@@ -37,6 +38,10 @@ EvaluateSettings read_evaluate_settings(const Config& config) {
   check(settings.limit >= 0 && settings.steps >= 0, ErrorKind::Usage,
         "[trm.evaluate] limit and steps cannot be negative; got {} and {}.", settings.limit,
         settings.steps);
+  check(settings.submission.empty() || settings.limit == 0, ErrorKind::Usage,
+        "[trm.evaluate] a submission has all tasks; got --submission with --limit {}, expected one "
+        "of them.",
+        settings.limit);
   return settings;
 }
 
@@ -76,16 +81,16 @@ SolveScores score_with(TrmModel& model, const plan::Plan& plan, const data::Puzz
                      .unit = "puzzles",
                      .style = request.progress},
                     std::cerr);
-  auto scores = score_solver(solver, set, examples, votes, [&] {
-    progress.advance();
-    return !(request.stop_requested && request.stop_requested());
-  });
+  auto scores = score_solver(solver, set, examples, votes, [&] { progress.advance(); });
   progress.finish();
   return scores;
 }
 
 std::string table_text(const Evaluated& found) {
-  if (found.fixed.puzzles == 0) return "no answers are known, so there is nothing to score\n";
+  if (found.fixed.puzzles == 0) {
+    return found.fixed.stopped ? "no puzzle was solved yet\n"
+                               : "no answers are known, so there is nothing to score\n";
+  }
   Table table({"", "exact", "cells", "halts right", "steps", "puzzles", "puzzles/s"});
   const auto add = [&table](const std::string& name, const SolveScores& scores) {
     const auto percent = [](double share) { return fmt::format("{:.2f} %", 100 * share); };
@@ -95,7 +100,7 @@ std::string table_text(const Evaluated& found) {
                                              std::max(scores.seconds, 1e-9))});
   };
   add(fmt::format("all {} steps", found.most), found.fixed);
-  add("until sure", found.early);
+  if (found.early.puzzles > 0) add("until sure", found.early);
   return table.to_text();
 }
 
@@ -126,9 +131,12 @@ engine::Outcome evaluate_trm(const engine::Request& request) {
   Evaluated found;
   found.votes = make_votes(settings, set);
   const auto session = open_solving(*model, request);
+  check_output_file(settings.submission);
+  check_output_file(request.output);
   const auto examples = spread_examples(set.examples(), settings.limit);
   auto options = solver_options(session.plan, static_cast<std::int64_t>(examples.size()));
   options.steps = settings.steps;
+  options.goes_on = goes_on_until_stopped(request);
   found.most = settings.steps > 0 ? settings.steps : model->settings().halt_max_steps;
   options.early = false;
   // Votes as the original has them: what every variant comes to in the end.

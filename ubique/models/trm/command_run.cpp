@@ -9,6 +9,7 @@
 
 #include "ubique/base/file.h"
 #include "ubique/base/log.h"
+#include "ubique/base/output.h"
 #include "ubique/base/stream.h"
 #include "ubique/models/trm/commands.h"
 #include "ubique/models/trm/commands_chat.h"
@@ -74,14 +75,10 @@ void watch_puzzles(Solver& solver, const std::vector<AskedPuzzle>& puzzles, doub
     }
     write_fully(STDOUT_FILENO, std::as_bytes(std::span(text)), "standard output");
   };
-  const auto goes_on = [&] {
-    done.stopped = request.stop_requested && request.stop_requested();
-    return !done.stopped;
-  };
-  for (std::size_t i = 0; i < puzzles.size() && goes_on(); ++i) {
+  for (std::size_t i = 0; i < puzzles.size() && !done.stopped; ++i) {
     const auto& puzzle = puzzles[i];
     Watch watch(puzzle, solver.most_steps(), style, write);
-    solver.solve(
+    done.stopped = !solver.solve(
         1,
         [&](std::int64_t, std::span<std::int32_t> tokens) {
           std::ranges::copy(puzzle.tokens, tokens.begin());
@@ -96,7 +93,7 @@ void watch_puzzles(Solver& solver, const std::vector<AskedPuzzle>& puzzles, doub
         },
         [&](std::int64_t, const Solved& now) {
           watch.show(now);
-          return goes_on();
+          return true;
         });
   }
 }
@@ -106,7 +103,7 @@ void solve_puzzles(Solver& solver, const std::vector<AskedPuzzle>& puzzles,
   const auto count = static_cast<std::int64_t>(puzzles.size());
   Progress progress(
       {.title = "solve", .total = count, .unit = "puzzles", .style = request.progress}, std::cerr);
-  solver.solve(
+  done.stopped = !solver.solve(
       count,
       [&](std::int64_t i, std::span<std::int32_t> tokens) {
         const auto& puzzle = puzzles[static_cast<std::size_t>(i)];
@@ -116,8 +113,7 @@ void solve_puzzles(Solver& solver, const std::vector<AskedPuzzle>& puzzles,
       [&](std::int64_t i, const Solved& solved) {
         done.add(i, answered(puzzles[static_cast<std::size_t>(i)], solved));
         progress.advance();
-        done.stopped = request.stop_requested && request.stop_requested();
-        return !done.stopped;
+        return true;
       });
   progress.finish();
 }
@@ -131,6 +127,7 @@ PuzzlesDone solve_asked(TrmModel& model, const AskedPuzzles& asked, const Puzzle
   auto options = solver_options(session.plan, static_cast<std::int64_t>(asked.puzzles.size()));
   options.steps = settings.steps;
   options.early = !settings.fixed;
+  options.goes_on = goes_on_until_stopped(request);
   if (settings.watch) options.slots = 1;
   Solver solver(model.trm(), probe::to_torch(session.plan.dtype.value), options);
   log::info("{}, {} puzzles, {} at once, {} {} steps", model.settings().name(),
@@ -186,6 +183,7 @@ engine::Outcome run_puzzles(const engine::Request& request) {
   const auto model = open_trm(request.model);
   const auto asked = read_asked(request.inputs, model->settings(), settings.asked);
   for (const auto& why : asked.refused) log::error("{}", why);
+  check_output_file(request.output);
   const auto done = solve_asked(*model, asked, settings, request);
   engine::Outcome outcome;
   outcome.json = solutions_json(asked, done);

@@ -82,6 +82,11 @@ void validate(const TrmConfig& config, ErrorKind kind) {
   within("puzzle_emb_ndim", config.puzzle_emb_ndim, 0);
   within("puzzle_emb_len", config.puzzle_emb_len, 0);
   within("halt_max_steps", config.halt_max_steps, 1);
+  check((config.rows == 0 && config.cols == 0) ||
+            (config.rows > 0 && config.cols > 0 && config.seq_len % config.rows == 0 &&
+             config.seq_len / config.rows == config.cols),
+        kind, "[trm.config] a grid of {}x{} cannot be; expected {} cells (seq_len).", config.rows,
+        config.cols, config.seq_len);
   check(config.expansion > 0 && config.expansion <= 1024, kind,
         "[trm.config] expansion cannot be; got {}, expected above 0 and at most 1024.",
         config.expansion);

@@ -47,6 +47,7 @@ struct TrmConfig {
   double halt_exploration_prob = 0.1;
   LossForm loss = LossForm::Stablemax;
   std::string kind;  ///< what the puzzles are: "sudoku", "maze", "arc", "chat"; may be empty
+  std::int64_t rows = 0, cols = 0;  ///< of a grid that is not square; else 0, as seq_len tells
 
   std::int64_t prefix() const;  ///< tokens in front: puzzle_emb_len, or as many as ndim fills
   std::int64_t length() const { return seq_len + prefix(); }

@@ -46,24 +46,26 @@ TrmConfig read_arch(const Config& arch, TrmConfig config) {
 }
 
 Json to_json(const TrmConfig& config) {
-  return {{"seq_len", config.seq_len},
-          {"vocab_size", config.vocab_size},
-          {"num_puzzle_identifiers", config.num_puzzle_identifiers},
-          {"hidden_size", config.hidden_size},
-          {"num_heads", config.num_heads},
-          {"expansion", config.expansion},
-          {"L_layers", config.layers},
-          {"H_cycles", config.high_cycles},
-          {"L_cycles", config.low_cycles},
-          {"mlp_t", config.mlp_t},
-          {"causal", config.causal},
-          {"pos_encodings", to_string(config.positions)},
-          {"puzzle_emb_ndim", config.puzzle_emb_ndim},
-          {"puzzle_emb_len", config.puzzle_emb_len},
-          {"halt_max_steps", config.halt_max_steps},
-          {"halt_exploration_prob", config.halt_exploration_prob},
-          {"loss_type", to_string(config.loss)},
-          {"kind", config.kind}};
+  Json json{{"seq_len", config.seq_len},
+            {"vocab_size", config.vocab_size},
+            {"num_puzzle_identifiers", config.num_puzzle_identifiers},
+            {"hidden_size", config.hidden_size},
+            {"num_heads", config.num_heads},
+            {"expansion", config.expansion},
+            {"L_layers", config.layers},
+            {"H_cycles", config.high_cycles},
+            {"L_cycles", config.low_cycles},
+            {"mlp_t", config.mlp_t},
+            {"causal", config.causal},
+            {"pos_encodings", to_string(config.positions)},
+            {"puzzle_emb_ndim", config.puzzle_emb_ndim},
+            {"puzzle_emb_len", config.puzzle_emb_len},
+            {"halt_max_steps", config.halt_max_steps},
+            {"halt_exploration_prob", config.halt_exploration_prob},
+            {"loss_type", to_string(config.loss)},
+            {"kind", config.kind}};
+  if (config.rows > 0) json["rows"] = config.rows, json["cols"] = config.cols;
+  return json;
 }
 
 TrmConfig from_json(const Json& json, const std::string& where) {
@@ -87,6 +89,8 @@ TrmConfig from_json(const Json& json, const std::string& where) {
   fields.take("halt_exploration_prob", config.halt_exploration_prob);
   fields.take_name<LossForm>("loss_type", config.loss, parse_loss_form);
   fields.take("kind", config.kind);
+  fields.take("rows", config.rows);
+  fields.take("cols", config.cols);
   fields.finish();
   validate(config, ErrorKind::Input);
   return config;

@@ -67,6 +67,16 @@ void check_fits(const data::PuzzleSet& set, const TrmConfig& config, const std::
         "[trm.data] {} has tokens that the network does not know; got a vocabulary of {}, expected "
         "at most {}.",
         where, metadata.vocab_size, config.vocab_size);
+  const auto& layout = metadata.layout;
+  const auto kind = data::to_string(layout.kind);
+  check(layout.kind == data::PuzzleKind::Other || config.kind.empty() || kind == config.kind,
+        ErrorKind::Input, "[trm.data] {} has other puzzles; got {}, expected the network's {}.",
+        where, kind, config.kind);
+  check(config.rows == 0 || layout.rows == 0 ||
+            (layout.rows == config.rows && layout.cols == config.cols),
+        ErrorKind::Input,
+        "[trm.data] {} has grids of another shape; got {}x{}, expected the network's {}x{}.", where,
+        layout.rows, layout.cols, config.rows, config.cols);
   if (config.puzzle_emb_ndim == 0 || set.puzzle_identifiers.empty()) return;
   const auto largest = *std::ranges::max_element(set.puzzle_identifiers);
   check(largest < config.num_puzzle_identifiers, ErrorKind::Input,

@@ -3,11 +3,13 @@
 #include <ATen/ATen.h>
 
 #include "ubique/base/file.h"
+#include "ubique/base/text.h"
 #include "ubique/engine/checkpoint.h"
 #include "ubique/engine/state_dict.h"
 #include "ubique/engine/tensor_bytes.h"
 #include "ubique/io/safetensors.h"
 #include "ubique/io/torch_file.h"
+#include "ubique/models/trm/import_config.h"
 #include "ubique/models/trm/weights.h"
 
 namespace ubique::trm {
@@ -40,27 +42,32 @@ void write_safetensors_file(TrmModel& model, const engine::NamedTensors& tensors
                         {{"format", "pt"}, {kConfigKey, to_json(model.settings()).dump()}});
 }
 
-/// The keys of `arch` that read_arch() takes, as YAML.
-std::string arch_yaml(const TrmConfig& config) {
-  std::string text = "arch:\n  name: recursive_reasoning.trm@TinyRecursiveReasoningModel_ACTV1\n";
-  text += fmt::format("  loss:\n    name: losses@ACTLossHead\n    loss_type: {}\n",
-                      to_string(config.loss));
-  auto json = to_json(config);
-  for (const char* key : {"seq_len", "vocab_size", "num_puzzle_identifiers", "kind", "loss_type"}) {
-    json.erase(key);
+/// A folder has one all_config.yaml: one that is there already must describe this network too.
+void check_beside(TrmModel& model, const fs::path& path) {
+  Shapes shapes;
+  for (const auto& [name, tensor] : engine::state_dict(model.network())) {
+    shapes[name] = tensor.sizes().vec();
   }
-  for (const auto& [key, value] : json.items()) {
-    const auto shown = value.is_string() ? value.get<std::string>() : value.dump();
-    text += fmt::format("  {}: {}\n", key, shown);
+  auto said = imported_config(path, shapes);
+  const auto& wanted = model.settings();
+  if (said.kind.empty()) {  // the original's says nothing of it
+    said.kind = wanted.kind, said.rows = wanted.rows, said.cols = wanted.cols;
   }
-  return text + "  forward_dtype: bfloat16\n  no_ACT_continue: true\n  H_layers: 0\n";
+  const auto differences = different_keys(said, wanted);
+  check(differences.empty(), ErrorKind::Usage,
+        "[trm.export] {} is of another network; got {}. Write to another folder.",
+        (path.parent_path() / kConfigFile).string(), join(differences, "; "));
 }
 
 void write_torch(TrmModel& model, const engine::NamedTensors& tensors, const fs::path& path) {
   std::vector<io::HostTensor> hosts;
   for (const auto& [name, tensor] : tensors) hosts.push_back(engine::host_tensor_of(name, tensor));
   const auto beside = path.parent_path() / kConfigFile;
-  if (!fs::exists(beside)) write_file(beside, arch_yaml(model.settings()));
+  if (fs::exists(beside)) {
+    check_beside(model, path);
+  } else {
+    write_file(beside, config_yaml(model.settings()));
+  }
   io::write_torch_file(path, hosts);
 }
 

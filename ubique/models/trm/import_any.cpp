@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <map>
 
 #include "ubique/base/log.h"
 #include "ubique/base/text.h"
@@ -14,15 +13,14 @@
 #include "ubique/io/safetensors.h"
 #include "ubique/io/tensor_list.h"
 #include "ubique/io/torch_file.h"
+#include "ubique/models/trm/import_config.h"
 #include "ubique/models/trm/weights.h"
 
 namespace ubique::trm {
 namespace {
 
 namespace fs = std::filesystem;
-using Shapes = std::map<std::string, std::vector<std::int64_t>>;
 
-constexpr std::string_view kInnerPrefix = "model.inner.";
 constexpr const char* kTokens = "model.inner.embed_tokens.embedding_weight";
 constexpr const char* kTable = "model.inner.puzzle_emb.weights";
 
@@ -60,73 +58,6 @@ engine::NamedTensors read_safetensors(const io::SafetensorsFile& file) {
   return tensors;
 }
 
-/// A tensor's size along a dimension; 0 if it is not there.
-std::int64_t size_in(const Shapes& shapes, const std::string& name, std::size_t dimension) {
-  const auto found = shapes.find(std::string(kInnerPrefix) + name);
-  return found == shapes.end() || dimension >= found->second.size() ? 0 : found->second[dimension];
-}
-
-std::int64_t count_layers(const Shapes& shapes) {
-  std::int64_t layers = 0;
-  while (size_in(shapes, fmt::format("L_level.layers.{}.mlp.down_proj.weight", layers), 0) > 0) {
-    ++layers;
-  }
-  return layers;
-}
-
-/// Puzzles of that vocabulary, as the original's builders make them.
-std::int64_t usual_length(std::int64_t vocabulary) {
-  constexpr std::int64_t kSudoku = 81, kGrid = 900, kChat = 512;
-  if (vocabulary == 6 || vocabulary == 12) return kGrid;
-  return vocabulary > 256 ? kChat : kSudoku;
-}
-
-TrmConfig config_from_shapes(const Shapes& shapes) {
-  constexpr std::int64_t kHeadSize = 64;
-  TrmConfig config;
-  config.vocab_size = size_in(shapes, "embed_tokens.embedding_weight", 0);
-  config.hidden_size = size_in(shapes, "embed_tokens.embedding_weight", 1);
-  config.puzzle_emb_ndim = size_in(shapes, "puzzle_emb.weights", 1);
-  config.num_puzzle_identifiers =
-      std::max<std::int64_t>(1, size_in(shapes, "puzzle_emb.weights", 0));
-  if (config.puzzle_emb_ndim == 0) config.puzzle_emb_len = 0;
-  config.layers = count_layers(shapes);
-  config.num_heads =
-      config.hidden_size % kHeadSize == 0 ? config.hidden_size / kHeadSize : config.num_heads;
-  const auto length = size_in(shapes, "embed_pos.embedding_weight", 0);
-  const auto mixed = size_in(shapes, "L_level.layers.0.mlp_t.gate_up_proj.weight", 1);
-  config.mlp_t = mixed > 0;
-  if (config.mlp_t) config.positions = Positions::None;
-  if (length > 0) config.positions = Positions::Learned;
-  const auto inner = size_in(shapes, "L_level.layers.0.mlp.down_proj.weight", 1);
-  if (config.hidden_size > 0 && config.inner_size(config.hidden_size) != inner) {
-    config.expansion = 1.5 * static_cast<double>(inner) / static_cast<double>(config.hidden_size);
-  }
-  const auto places = std::max(length, mixed);
-  config.seq_len =
-      places > config.puzzle_emb_len ? places - config.prefix() : usual_length(config.vocab_size);
-  return config;
-}
-
-/// all_config.yaml's arch over what the shapes tell.
-TrmConfig config_beside(const fs::path& path, const Shapes& shapes) {
-  auto config = config_from_shapes(shapes);
-  const auto beside = path.parent_path() / kConfigFile;
-  if (!fs::is_regular_file(beside)) {
-    log::warn(
-        "[trm.import] {} has no {} beside it: assuming what shapes do not tell, {} heads, "
-        "H_cycles {}, L_cycles {}, halt_max_steps {}, puzzles of {} tokens",
-        path.string(), kConfigFile, config.num_heads, config.high_cycles, config.low_cycles,
-        config.halt_max_steps, config.seq_len);
-    return config;
-  }
-  const auto places = config.length();
-  const bool known = config.mlp_t || config.positions == Positions::Learned;
-  config = read_arch(Config::from_file(beside).section("arch"), config);
-  if (known) config.seq_len = places - config.prefix();
-  return config;
-}
-
 std::unique_ptr<TrmModel> assemble(const TrmConfig& config, const engine::NamedTensors& tensors,
                                    const fs::path& path) {
   validate(config, ErrorKind::Input);
@@ -135,6 +66,11 @@ std::unique_ptr<TrmModel> assemble(const TrmConfig& config, const engine::NamedT
   model->set_initialized();
   return model;
 }
+
+/// Keys that decide about tensors' shapes.
+const std::vector<std::string> kShapeKeys = {
+    "seq_len",  "vocab_size", "hidden_size",   "num_heads",       "expansion",
+    "L_layers", "mlp_t",      "pos_encodings", "puzzle_emb_ndim", "puzzle_emb_len"};
 
 }  // namespace
 
@@ -175,7 +111,7 @@ std::unique_ptr<TrmModel> load_any(const fs::path& path) {
   check(size_in(shapes, "embed_tokens.embedding_weight", 1) > 0, ErrorKind::Input,
         "[trm.import] {} is not a TRM; got {}, expected {} among them.", path.string(),
         io::contents_text(path), kTokens);
-  if (!config) config = config_beside(path, shapes);
+  if (!config) config = imported_config(path, shapes);
   return assemble(*config, tensors, path);
 }
 
@@ -189,25 +125,19 @@ std::unique_ptr<TrmModel> with_weights_of(const TrmConfig& config, TrmModel& oth
               had.num_puzzle_identifiers, config.num_puzzle_identifiers);
     value = value.mean(0, true).expand({config.num_puzzle_identifiers, value.size(1)});
   }
-  auto model = std::make_unique<TrmModel>(config);
   try {
+    auto model = std::make_unique<TrmModel>(config);
     engine::load_state(model->network(), values, where);
-  } catch (const Error& error) {
-    std::vector<std::string> differences;
-    const auto saved = to_json(had), wanted = to_json(config);
-    for (const auto& [key, value] : wanted.items()) {
-      if (saved.at(key) != value) {
-        differences.push_back(
-            fmt::format("{} {}, expected {}", key, saved.at(key).dump(), value.dump()));
-      }
-    }
-    fail(error.kind(),
+    model->set_initialized();
+    return model;
+  } catch (const Error&) {
+    const auto differences = different_keys(had, config, kShapeKeys);
+    if (differences.empty()) throw;
+    fail(ErrorKind::Input,
          "[trm.start] {} is a TRM of another form; got {}. Leave those keys out to "
          "take its own.",
          where, join(differences, "; "));
   }
-  model->set_initialized();
-  return model;
 }
 
 }  // namespace ubique::trm

@@ -54,13 +54,13 @@ Json SolveScores::json() const {
 
 SolveScores score_solver(Solver& solver, const data::PuzzleSet& set,
                          const std::vector<std::int64_t>& examples, data::ArcVotes* votes,
-                         const std::function<bool()>& goes_on) {
+                         const std::function<void()>& taken) {
   SolverTally tally;
   const auto length = static_cast<std::size_t>(set.metadata.seq_len);
   Row inputs(length), labels(length);
   const auto example = [&](std::int64_t i) { return examples[static_cast<std::size_t>(i)]; };
   const auto start = std::chrono::steady_clock::now();
-  solver.solve(
+  tally.sums.stopped = !solver.solve(
       static_cast<std::int64_t>(examples.size()),
       [&](std::int64_t i, std::span<std::int32_t> tokens) {
         return data::load_example(set, example(i), tokens, labels);
@@ -69,8 +69,8 @@ SolveScores score_solver(Solver& solver, const data::PuzzleSet& set,
         const auto id = data::load_example(set, example(i), inputs, labels);
         tally.add(labels, solved);
         if (votes != nullptr) votes->add(id, inputs, solved.tokens, solved.halt);
-        tally.sums.stopped = !goes_on();
-        return !tally.sums.stopped;
+        if (taken) taken();
+        return true;
       });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   tally.sums.seconds = took.count();

@@ -25,10 +25,10 @@ struct SolveScores {
   Json json() const;
 };
 
-/// `examples` of the set. Each answer also goes to `votes`, if there are any. `goes_on` is asked
-/// after every puzzle.
+/// `examples` of the set. Each answer also goes to `votes`, if there are any. `taken` is told of
+/// every puzzle; the solver's options say who may stop it.
 SolveScores score_solver(Solver& solver, const data::PuzzleSet& set,
                          const std::vector<std::int64_t>& examples, data::ArcVotes* votes,
-                         const std::function<bool()>& goes_on);
+                         const std::function<void()>& taken = {});
 
 }  // namespace ubique::trm

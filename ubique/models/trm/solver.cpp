@@ -52,14 +52,6 @@ void send(const Arrivals& from, Arrivals& to) {
   to.ids.copy_(from.ids);
 }
 
-void launch(device::Recording* recording, const std::function<void()>& work) {
-  if (recording != nullptr) {
-    recording->replay();
-  } else {
-    work();
-  }
-}
-
 }  // namespace
 
 struct Solver::Desk {
@@ -185,7 +177,7 @@ Solver::Desk& Solver::desk_for(std::int64_t count) {
   return *desk_;
 }
 
-void Solver::solve_stepwise(std::int64_t count, const Puzzles& puzzles, const Take& take,
+bool Solver::solve_stepwise(std::int64_t count, const Puzzles& puzzles, const Take& take,
                             const Take& watch) {
   auto* desk = &desk_for(count);
   Desk small;
@@ -194,15 +186,16 @@ void Solver::solve_stepwise(std::int64_t count, const Puzzles& puzzles, const Ta
   for (;;) {
     if (seating.seat(count, puzzles, host)) send(host, desk->arrivals);
     const auto seated = seating.seated();
-    if (seated == 0) return;
+    if (seated == 0) return true;
+    if (!goes_on()) return false;
     if (2 * seated <= desk->size() && seating.next == count) {
       small = smaller_desk(*desk, seating);
       desk = &small;
       std::erase(seating.puzzles, -1);
     }
-    launch(desk->recording.get(), [&] { step(*desk); });
+    desk->recording ? desk->recording->replay() : step(*desk);
     // Here the host waits.
-    if (!seating.hand_on(desk->told.cpu(), take, watch)) return;
+    if (!seating.hand_on(desk->told.cpu(), take, watch)) return false;
   }
 }
 
@@ -214,13 +207,17 @@ Solver::Bench Solver::make_bench(std::int64_t rows) const {
           nullptr};
 }
 
-void Solver::all_steps(Bench& bench) const {
+bool Solver::all_steps(Bench& bench, const std::function<bool()>& goes_on) const {
   const auto x = embed(bench.puzzles);
   auto latents = network_.start(weights_, bench.size());
   Answer answer;
-  for (std::int64_t step = 0; step < most_; ++step) answer = network_.step(weights_, x, latents);
+  for (std::int64_t step = 0; step < most_; ++step) {
+    if (goes_on && !goes_on()) return false;
+    answer = network_.step(weights_, x, latents);
+  }
   const auto steps = at::full({bench.size()}, static_cast<double>(most_), bench.told.options());
   bench.told.copy_(told_of(steps, steps, answer));
+  return true;
 }
 
 Solver::Bench& Solver::bench_for(std::int64_t rows) {
@@ -230,12 +227,12 @@ Solver::Bench& Solver::bench_for(std::int64_t rows) {
   if (serves) return *bench_;
   bench_ = std::make_unique<Bench>(make_bench(rows));
   if (options_.record) {
-    bench_->recording = device::record(bench_->told.device(), [this] { all_steps(*bench_); });
+    bench_->recording = device::record(bench_->told.device(), [this] { all_steps(*bench_, {}); });
   }
   return *bench_;
 }
 
-void Solver::solve_whole(std::int64_t count, const Puzzles& puzzles, const Take& take) {
+bool Solver::solve_whole(std::int64_t count, const Puzzles& puzzles, const Take& take) {
   const auto length = network_.config().seq_len;
   for (std::int64_t first = 0; first < count; first += options_.slots) {
     const auto rows = std::min(options_.slots, count - first);
@@ -243,24 +240,27 @@ void Solver::solve_whole(std::int64_t count, const Puzzles& puzzles, const Take&
     auto host = empty_arrivals(bench.size(), length, c10::kCPU);
     for (std::int64_t row = 0; row < rows; ++row) place(host, row, first + row, puzzles);
     send(host, bench.puzzles);
-    launch(bench.recording.get(), [&] { all_steps(bench); });
+    if (bench.recording) {
+      if (!goes_on()) return false;
+      bench.recording->replay();
+    } else if (!all_steps(bench, options_.goes_on)) {
+      return false;
+    }
     const auto told = bench.told.cpu();
     for (std::int64_t row = 0; row < rows; ++row) {
       const auto* values = told.const_data_ptr<float>() + row * told.size(1);
-      if (!take(first + row, solved_of(values, length))) return;
+      if (!take(first + row, solved_of(values, length))) return false;
     }
   }
+  return true;
 }
 
-void Solver::solve(std::int64_t count, const Puzzles& puzzles, const Take& take,
+bool Solver::solve(std::int64_t count, const Puzzles& puzzles, const Take& take,
                    const Take& watch) {
   const at::NoGradGuard no_gradients;
   const engine::Autocast plain(weights_.high_start.device().type(), {});
-  if (options_.early || watch) {
-    solve_stepwise(count, puzzles, take, watch);
-  } else {
-    solve_whole(count, puzzles, take);
-  }
+  return options_.early || watch ? solve_stepwise(count, puzzles, take, watch)
+                                 : solve_whole(count, puzzles, take);
 }
 
 }  // namespace ubique::trm

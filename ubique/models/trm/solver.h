@@ -19,6 +19,8 @@ struct SolverOptions {
   std::int64_t steps = 0;   ///< at most; 0 = halt_max_steps. More may solve more.
   bool early = true;        ///< a puzzle is done where the network wishes to halt
   bool record = false;      ///< as the plan says
+  /// Asked before every step, and before every batch that is one launch; false stops.
+  std::function<bool()> goes_on = {};
 };
 
 /// What the network makes of a puzzle after so many steps.
@@ -44,8 +46,9 @@ class Solver {
 
   std::int64_t most_steps() const { return most_; }
   /// Puzzles 0 to count - 1. `take` gets each once, as they are done: not in order. `watch`, if
-  /// given, sees every step of every puzzle.
-  void solve(std::int64_t count, const Puzzles& puzzles, const Take& take, const Take& watch = {});
+  /// given, sees every step of every puzzle. False if somebody stopped it: answers that were not
+  /// taken until then are lost.
+  bool solve(std::int64_t count, const Puzzles& puzzles, const Take& take, const Take& watch = {});
 
  private:
   struct Desk;     // slots, and what a step reads and writes
@@ -59,10 +62,12 @@ class Solver {
   Desk smaller_desk(const Desk& desk, const Seating& seating) const;
   Bench make_bench(std::int64_t rows) const;
   void step(Desk& desk) const;
-  void all_steps(Bench& bench) const;
-  void solve_stepwise(std::int64_t count, const Puzzles& puzzles, const Take& take,
+  /// False if `goes_on` had it stopped: nothing was told then.
+  bool all_steps(Bench& bench, const std::function<bool()>& goes_on) const;
+  bool goes_on() const { return !options_.goes_on || options_.goes_on(); }
+  bool solve_stepwise(std::int64_t count, const Puzzles& puzzles, const Take& take,
                       const Take& watch);
-  void solve_whole(std::int64_t count, const Puzzles& puzzles, const Take& take);
+  bool solve_whole(std::int64_t count, const Puzzles& puzzles, const Take& take);
 
   const Trm& network_;
   TrmWeights weights_;

@@ -41,6 +41,11 @@ engine::Session open_solving(TrmModel& model, const engine::Request& request) {
   return session;
 }
 
+std::function<bool()> goes_on_until_stopped(const engine::Request& request) {
+  if (!request.stop_requested) return {};
+  return [stops = request.stop_requested] { return !stops(); };
+}
+
 SolverOptions solver_options(const plan::Plan& plan, std::int64_t count) {
   const bool on_cpu = plan.compute_threads.value > 0 && !plan.micro_batch_asked;
   SolverOptions options;
@@ -56,8 +61,10 @@ data::PuzzleLayout layout_of(const TrmConfig& config) {
       (side == 4 || side == 6 || side == 9)) {
     return data::layout_of(data::sudoku_shape(side));
   }
+  const auto rows = config.rows > 0 ? static_cast<int>(config.rows) : side;
+  const auto cols = config.cols > 0 ? static_cast<int>(config.cols) : side;
   for (const auto kind : {data::PuzzleKind::Maze, data::PuzzleKind::Arc}) {
-    if (config.kind == data::to_string(kind)) return {kind, side, side};
+    if (config.kind == data::to_string(kind)) return {kind, rows, cols};
   }
   return data::usual_layout(config.seq_len, config.vocab_size);
 }

@@ -20,6 +20,9 @@ std::unique_ptr<TrmModel> open_trm(const std::filesystem::path& path);
 /// moves the network there.
 engine::Session open_solving(TrmModel& model, const engine::Request& request);
 
+/// Until a person stops it.
+std::function<bool()> goes_on_until_stopped(const engine::Request& request);
+
 /// As the plan says; `count` puzzles are to be solved.
 SolverOptions solver_options(const plan::Plan& plan, std::int64_t count);
 

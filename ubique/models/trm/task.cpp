@@ -18,16 +18,25 @@ namespace {
 
 constexpr std::int64_t kMostAtOnce = 512;  // in validation
 
+/// What the puzzles are: also for a network that knew others before.
+void describe_puzzles(const data::PuzzleMetadata& metadata, TrmConfig& config) {
+  config.num_puzzle_identifiers = metadata.num_puzzle_identifiers;
+  const auto& layout = metadata.layout;
+  if (layout.kind != data::PuzzleKind::Other) {
+    config.kind = data::to_string(layout.kind);
+    const bool square = layout.rows == layout.cols;
+    config.rows = square ? 0 : layout.rows;
+    config.cols = square ? 0 : layout.cols;
+  } else if (data::is_chat_set(metadata)) {
+    config.kind = "chat";
+  }
+}
+
 TrmConfig config_of(const data::PuzzleMetadata& metadata) {
   TrmConfig config;
   config.seq_len = metadata.seq_len;
   config.vocab_size = metadata.vocab_size;
-  config.num_puzzle_identifiers = metadata.num_puzzle_identifiers;
-  if (metadata.layout.kind != data::PuzzleKind::Other) {
-    config.kind = data::to_string(metadata.layout.kind);
-  } else if (data::is_chat_set(metadata)) {
-    config.kind = "chat";
-  }
+  describe_puzzles(metadata, config);
   return config;
 }
 
@@ -47,7 +56,7 @@ std::unique_ptr<TrmModel> start_model(const Config& config, const std::string& f
   const auto opened = engine::open_model(file, "trm");
   auto& trm = dynamic_cast<TrmModel&>(*opened);
   auto wanted = trm.settings();
-  wanted.num_puzzle_identifiers = metadata.num_puzzle_identifiers;
+  if (metadata.seq_len == wanted.seq_len) describe_puzzles(metadata, wanted);
   return with_weights_of(adapted(arch, wanted), trm, file);
 }
 

@@ -16,9 +16,9 @@ namespace ubique::trm {
 bool looks_like_trm(const std::filesystem::path& path);
 
 /// The network is what the file's own header says (safetensors of ours), else all_config.yaml
-/// beside it, else what the shapes tell; what those cannot tell (cycles, steps, heads, the length
-/// of a puzzle) is assumed to be the original's, and a warning says so. Input error that names
-/// tensors for a file of another network.
+/// beside it, else what the shapes tell; of what those cannot tell, cycles and steps are assumed to
+/// be the original's, and a warning says so. Input error for heads and lengths of puzzles that
+/// nobody can tell, and one that names tensors for a file of another network.
 std::unique_ptr<TrmModel> load_any(const std::filesystem::path& path);
 
 /// A model of `config` with another one's weights. A table of another size becomes the mean of the
@@ -29,8 +29,9 @@ std::unique_ptr<TrmModel> with_weights_of(const TrmConfig& config, TrmModel& oth
 
 /// "checkpoint", "safetensors" or "pt". `prefix` goes before every name: "_orig_mod." for a
 /// compiled model of the original's. A .pt has no room for the configuration: it comes to lie
-/// beside it as all_config.yaml, unless there is one. Parity error, and the file removed, if
-/// reading gives other weights than were to be written. Usage error if `path` exists.
+/// beside it as all_config.yaml, unless there is one, which must say the same. Parity error, and
+/// the file removed, if reading gives other weights than were to be written. Usage error if `path`
+/// exists.
 void export_checked(TrmModel& model, const std::string& format, const std::filesystem::path& path,
                     const std::string& prefix);
 
