@@ -166,6 +166,16 @@ std::vector<std::string> keys_of(const PuzzleSet& set, int threads) {
   return keys;
 }
 
+/// Their cells as they are.
+std::vector<std::string> questions_of(const PuzzleSet& set) {
+  std::vector<std::string> keys;
+  for (std::int64_t i = 0; i < set.examples(); ++i) {
+    const auto row = set.inputs.row(i);
+    keys.emplace_back(row.begin(), row.end());
+  }
+  return keys;
+}
+
 }  // namespace
 
 PuzzleSet read_sudoku_csv(const std::filesystem::path& path, const SudokuCsvOptions& options,
@@ -199,21 +209,24 @@ PuzzleSet read_sudoku_csv(const std::filesystem::path& path, const SudokuCsvOpti
   return set;
 }
 
-PuzzleSplits without_twins(const PuzzleSet& train, const PuzzleSet& test, int threads) {
+PuzzleSplits without_tested(const PuzzleSet& train, const PuzzleSet& test, Sameness sameness,
+                            int threads) {
   check(train.metadata.seq_len == test.metadata.seq_len, ErrorKind::Input,
         "[data.sudoku_csv] these do not belong together; got sudokus of {} and {} cells.",
         train.metadata.seq_len, test.metadata.seq_len);
   const auto shape = sudoku_shape(train.metadata.layout);
   PuzzleSplits splits{empty_puzzle_set(train.metadata), test};
   if (test.examples() == 0) return {train, test};
-  const auto tested = keys_of(test, threads), learnt = keys_of(train, threads);
+  const bool twins = sameness == Sameness::Twins;
+  const auto tested = twins ? keys_of(test, threads) : questions_of(test);
+  const auto learnt = twins ? keys_of(train, threads) : questions_of(train);
   const std::unordered_set<std::string> known(tested.begin(), tested.end());
   for (std::int64_t i = 0; i < train.examples(); ++i) {
     if (known.contains(learnt[static_cast<std::size_t>(i)])) continue;
     add_sudoku(splits.train, shape, puzzle_at(train, i));
   }
   check(splits.train.examples() > 0, ErrorKind::Usage,
-        "[data.sudoku_csv] all puzzles have a twin among the {} to test with; expected others.",
+        "[data.sudoku_csv] all puzzles are among the {} to test with; expected others.",
         test.examples());
   return splits;
 }
@@ -228,7 +241,7 @@ PuzzleSplits split_off_test(const PuzzleSet& set, std::int64_t test, int threads
   for (std::int64_t i = 0; i < set.examples(); ++i) {
     add_sudoku(i < first ? parts.train : parts.test, shape, puzzle_at(set, i));
   }
-  return without_twins(parts.train, parts.test, threads);
+  return without_tested(parts.train, parts.test, Sameness::Twins, threads);
 }
 
 }  // namespace ubique::data

@@ -21,12 +21,17 @@ struct SudokuCsvOptions {
 PuzzleSet read_sudoku_csv(const std::filesystem::path& path, const SudokuCsvOptions& options,
                           int threads = 1, const PuzzleProgress& progress = {});
 
-/// Both, but a puzzle whose twin is to test with is left out of the training set. Usage error if
-/// that leaves none, Input error for sudokus of two sizes.
-PuzzleSplits without_twins(const PuzzleSet& train, const PuzzleSet& test, int threads = 1);
+/// When two puzzles count as one: up to symmetry, or only cell by cell, which is quick for
+/// millions.
+enum class Sameness { Twins, Cells };
 
-/// The last `test` puzzles of the set become the test set, without_twins(). Usage error if too few
-/// are there.
+/// Both, but a puzzle that is to test with is left out of the training set. Usage error if that
+/// leaves none, Input error for sudokus of two sizes.
+PuzzleSplits without_tested(const PuzzleSet& train, const PuzzleSet& test, Sameness sameness,
+                            int threads = 1);
+
+/// The last `test` puzzles of the set become the test set, their twins nothing. Usage error if too
+/// few are there.
 PuzzleSplits split_off_test(const PuzzleSet& set, std::int64_t test, int threads = 1);
 
 }  // namespace ubique::data
