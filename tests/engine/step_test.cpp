@@ -34,7 +34,7 @@ Summed summed(const std::vector<std::vector<std::int64_t>>& cuts, bool scaling =
   const GradScaler scaler(device, scaling);
   Accumulation sum(model, scaler, device.type(), {});
   for (const auto& cut : cuts) {
-    auto batch = data.load(cut, Random(1));
+    auto batch = data.load(cut, SampleRandoms(Random(1)));
     if (by_samples) batch.weight = static_cast<double>(batch.samples);  // a mean of means
     sum.add(to_device(batch, device, toy_plan()));
   }

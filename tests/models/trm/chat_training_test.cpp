@@ -57,7 +57,7 @@ TEST_CASE("chat training: a network that sees the tokens to come is refused, and
     trm::make_task(chat_request(scratch / "talks", {{"arch.causal", "false"}}));
   });
   CHECK(contains(message, "got arch.causal false, expected true"));
-  CHECK(contains(message, "write arch.causal=true"));
+  CHECK(contains(message, "Write arch.causal=true"));
 }
 
 TEST_CASE(

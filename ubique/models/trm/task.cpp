@@ -56,7 +56,7 @@ void check_looks_back(const data::PuzzleMetadata& metadata, const TrmConfig& net
   check(!data::is_chat_set(metadata) || network.causal, ErrorKind::Usage,
         "[trm.train] conversations with a network that sees the tokens to come: the labels are the "
         "inputs, one place earlier, so it would read them off; got arch.causal false, expected "
-        "true. `--config-name cfg_chat` has a whole network for it, or write arch.causal=true.");
+        "true. Write arch.causal=true, or take --config configs/trm/chat.yaml, which has it.");
 }
 
 /// How well talks held out are foreseen: hardly ever is one right from end to end.
