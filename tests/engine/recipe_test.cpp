@@ -74,3 +74,31 @@ TEST_CASE("recipe: a share of warm-up stands for a family's steps") {
   CHECK(read("warmup_steps: 5\n").warmup_steps == 5);
   CHECK_FALSE(read("warmup: 0.1\n").warmup_steps.has_value());
 }
+
+TEST_CASE("recipe: a score that is named is better as its name says, unless somebody says") {
+  Recipe defaults;
+  defaults.watch = "dice";
+  const auto higher = [&](const char* text) {
+    return read_recipe(Config::from_text(text, "run.yaml"), defaults).watch_higher;
+  };
+  CHECK(higher("lr: 1\n"));
+  CHECK(higher("watch: accuracy\n"));
+  CHECK_FALSE(higher("watch: lm_loss\n"));
+  CHECK(higher("watch: lm_loss\nwatch_higher: true\n"));
+  defaults.watch_higher = false;
+  CHECK_FALSE(higher("watch: dice\n"));  // the family knows its own
+}
+
+TEST_CASE("recipe: what a short run cannot come to is doubted") {
+  Recipe recipe;
+  CHECK(doubts_about(recipe, 1).empty());
+  recipe.schedule.warmup_steps = 100;
+  recipe.ema_decay = 0.999;
+  auto doubts = doubts_about(recipe, 10);
+  REQUIRE(doubts.size() == 2);
+  CHECK(test::contains(doubts[0], "100 updates of warm-up, 10 in all"));
+  CHECK(test::contains(doubts[1], "still 99 % of the first weights after 10 updates"));
+  CHECK(doubts_about(recipe, 100).size() == 2);
+  CHECK(doubts_about(recipe, 101).size() == 1);
+  CHECK(doubts_about(recipe, 1000).empty());
+}

@@ -165,7 +165,12 @@ class ToyTask final : public engine::Task {
     ++validations;
     if (unscored) return {};
     if (!scripted.empty()) {
-      return {{"skill", scripted[std::min(size_t(validations - 1), scripted.size() - 1)]}};
+      const auto now = [this](const std::vector<double>& list) {
+        return list[std::min(size_t(validations - 1), list.size() - 1)];
+      };
+      Scores scores = {{"skill", now(scripted)}};
+      if (!scripted_loss.empty()) scores.emplace_back("doubt_loss", now(scripted_loss));
+      return scores;
     }
     const auto batch =
         ToyDataset(16, 0).load({0, 1, 2, 3, 4, 5, 6, 7}, engine::SampleRandoms(Random(1)));
@@ -193,6 +198,7 @@ class ToyTask final : public engine::Task {
   int validations = 0;
   std::vector<engine::EpochRecord> closed;  ///< epochs that the engine told of
   std::vector<double> scripted;             ///< scores in place of real ones
+  std::vector<double> scripted_loss;        ///< a second one beside them: "doubt_loss"
   bool unscored = false;                    ///< nothing is held out
   std::function<std::unique_ptr<engine::Optimizer>(const engine::OptimizerOptions&)> own_optimizer;
 };

@@ -135,7 +135,7 @@ TEST_CASE("trainer: it stops early when the watched score does not become better
   auto recipe = toy_recipe(50);
   recipe.patience = 2;
   ToyTask task(recipe);
-  task.scripted = {0.1, 0.4, 0.3, 0.4, 0.2, 0.9};
+  task.scripted = {0.1, 0.4, 0.3, 0.35, 0.2, 0.9};
   const auto result = train(task, toy_plan(), toy_options(scratch / "run"));
   CHECK(result.stopped_early);
   CHECK(result.epochs == 4);
@@ -146,6 +146,53 @@ TEST_CASE("trainer: it stops early when the watched score does not become better
   options.resume = true;  // it stays stopped
   ToyTask again(recipe);
   CHECK(train(again, toy_plan(), options).steps == result.steps);
+}
+
+TEST_CASE("trainer: between epochs of the same score a named one decides, else the training loss") {
+  const ScratchFolder scratch;
+  auto recipe = toy_recipe(4);
+  recipe.watch_ties = "doubt_loss";
+  ToyTask named(recipe);
+  named.scripted = {0.5, 0.5, 0.5, 0.5};
+  named.scripted_loss = {0.9, 0.7, 0.8, 0.7};
+  auto result = train(named, toy_plan(), toy_options(scratch / "named"));
+  CHECK(result.best_epoch == 1);  // the first of the lowest
+  CHECK(load_checkpoint(result.best_checkpoint).epoch == 2);
+
+  recipe = toy_recipe(40);
+  ToyTask unnamed(recipe, {.batch_norm = false, .dropout = 0});
+  unnamed.scripted = {0.5};
+  result = train(unnamed, toy_plan(2, 2), toy_options(scratch / "unnamed"));
+  double least = unnamed.closed.front().train_loss;
+  std::int64_t best = 0;
+  for (const auto& record : unnamed.closed) {
+    if (record.train_loss < least) best = record.epoch;
+    least = std::min(least, record.train_loss);
+  }
+  CHECK(best > 0);
+  CHECK(result.best_epoch == best);
+}
+
+TEST_CASE(
+    "trainer: equals that are better otherwise do not prolong the patience, a loss is lower") {
+  const ScratchFolder scratch;
+  auto recipe = toy_recipe(50);
+  recipe.patience = 2;
+  recipe.watch_ties = "doubt_loss";
+  ToyTask equal(recipe);
+  equal.scripted = {0.5};
+  equal.scripted_loss = {0.9, 0.8, 0.7, 0.6};
+  auto result = train(equal, toy_plan(), toy_options(scratch / "equal"));
+  CHECK(result.stopped_early);
+  CHECK(result.epochs == 3);
+  CHECK(result.best_epoch == 2);
+
+  const auto config = Config::from_text("watch: doubt_loss\nepochs: 4\n", "run.yaml");
+  ToyTask falling(read_recipe(config, toy_recipe()));
+  falling.scripted = {0.1, 0.2, 0.3, 0.4};
+  falling.scripted_loss = {0.9, 0.3, 0.5, 0.4};
+  result = train(falling, toy_plan(), toy_options(scratch / "falling"));
+  CHECK(result.best_epoch == 1);
 }
 
 TEST_CASE("trainer: patience counts epochs, not validations") {

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "ubique/base/text.h"
 #include "ubique/cli/app.h"
 #include "ubique/cli/interrupt.h"
@@ -19,7 +21,7 @@ using engine::Family;
 struct RowFlags {
   std::shared_ptr<CommonFlags> common;
   FlagTexts texts;
-  std::string config, output, model;
+  std::string config, config_name, output, model;
   std::vector<std::string> inputs, settings;
 };
 
@@ -31,6 +33,11 @@ void add_switch(CLI::App& app, const engine::Option& option, FlagTexts& texts) {
       option.help);
 }
 
+/// An empty text would count as a flag that nobody gave.
+std::string not_empty(const std::string& text) {
+  return text.empty() ? "got an empty text, expected a value" : "";
+}
+
 void add_row_options(CLI::App& app, const Command& command, RowFlags& flags) {
   if (!command.inputs.empty()) {
     const bool several = command.inputs.find("...") != std::string::npos;
@@ -40,6 +47,10 @@ void add_row_options(CLI::App& app, const Command& command, RowFlags& flags) {
     if (!command.inputs.starts_with("[")) option->required();
   }
   if (command.takes_settings) {
+    app.add_option("--config-name", flags.config_name,
+                   "a file of configs/FAMILY by its name; cfg_chat is chat.yaml")
+        ->type_name("NAME")
+        ->check(not_empty, "NAME");
     app.add_option("settings", flags.settings, "any setting of the configuration: arch.mlp_t=true")
         ->type_name("KEY=VALUE");
   }
@@ -55,7 +66,9 @@ void add_row_options(CLI::App& app, const Command& command, RowFlags& flags) {
     if (option.type.empty()) {
       add_switch(app, option, flags.texts);
     } else {
-      app.add_option(option.flag, flags.texts[option.key], option.help)->type_name(option.type);
+      app.add_option(option.flag, flags.texts[option.key], option.help)
+          ->type_name(option.type)
+          ->check(not_empty, option.type);
     }
   }
   if (command.needs_device) add_wish_options(app, flags.texts);
@@ -72,9 +85,40 @@ void set_words(Config& config, const std::vector<std::string>& words) {
   }
 }
 
-engine::Request make_request(const RowFlags& flags) {
+/// As those of the original TRM name their files: "cfg_chat" is configs/trm/chat.yaml.
+std::string named_config(const Family& family, std::string name) {
+  namespace fs = std::filesystem;
+  const auto folder = fs::path("configs") / family.name();
+  if (name.starts_with("cfg_")) name.erase(0, 4);
+  if (name.ends_with(".yaml")) name.erase(name.size() - 5);
+  std::vector<std::string> known;
+  std::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+    if (entry.path().extension() == ".yaml") known.push_back(entry.path().stem().string());
+  }
+  if (std::ranges::find(known, name) != known.end()) return (folder / (name + ".yaml")).string();
+  std::ranges::sort(known);
+  fail(ErrorKind::Usage,
+       "[cli.settings] --config-name names no file of {} here; got '{}', expected {}.{} --config "
+       "FILE takes one from anywhere (PREFIX/share/ubique/configs of an installed program).",
+       folder.string(), name, known.empty() ? "such a folder" : join(known, ", "),
+       hint(name, known));
+}
+
+Config read_config(const Family* family, const RowFlags& flags) {
+  if (family == nullptr || flags.config_name.empty()) {
+    return flags.config.empty() ? Config() : Config::from_file(flags.config);
+  }
+  check(flags.config.empty(), ErrorKind::Usage,
+        "[cli.settings] --config and --config-name both name the file; got {} and {}, expected "
+        "one.",
+        flags.config, flags.config_name);
+  return Config::from_file(named_config(*family, flags.config_name));
+}
+
+engine::Request make_request(const Family* family, const RowFlags& flags) {
   engine::Request request;
-  request.config = flags.config.empty() ? Config() : Config::from_file(flags.config);
+  request.config = read_config(family, flags);
   set_flags(request.config, flags.texts);
   set_words(request.config, flags.settings);
   if (flags.common->device != "auto") request.config.set_flag("device", flags.common->device);
@@ -87,8 +131,8 @@ engine::Request make_request(const RowFlags& flags) {
   return request;
 }
 
-ExitCode run_row(const Command& command, const RowFlags& flags) {
-  const auto request = make_request(flags);
+ExitCode run_row(const Family* family, const Command& command, const RowFlags& flags) {
+  const auto request = make_request(family, flags);
   watch_interrupts();
   const auto outcome = command.run(request);
   if (flags.common->json) {
@@ -124,8 +168,8 @@ void add_row(CLI::App& verb, const Family& family, const Command& command,
   flags->common = add_common_flags(*row, command.needs_device);
   add_row_options(*row, command, *flags);
   row->footer(row_footer(command));
-  row->final_callback([flags, command, chosen] {
-    *chosen = [flags, command] { return run_row(command, *flags); };
+  row->final_callback([flags, &family, command, chosen] {
+    *chosen = [flags, &family, command] { return run_row(&family, command, *flags); };
   });
 }
 
@@ -166,7 +210,7 @@ Verb family_verb(std::string name, std::string summary, std::string description,
     }
     return [chosen, flags, without_family, &app] {
       if (*chosen) return (*chosen)();
-      if (without_family && app.count_all() > 1) return run_row(*without_family, *flags);
+      if (without_family && app.count_all() > 1) return run_row(nullptr, *without_family, *flags);
       print_out(app.help("ubique"));
       return ExitCode::Usage;
     };

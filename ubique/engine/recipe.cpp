@@ -91,6 +91,28 @@ double read_ema(const Config& config, double fallback) {
 
 }  // namespace
 
+std::vector<std::string> doubts_about(const Recipe& recipe, std::int64_t updates) {
+  std::vector<std::string> doubts;
+  const auto rises = recipe.schedule.warmup_steps.value_or(0);
+  if (rises > 1 && rises >= updates && recipe.schedule.name != "onecycle") {
+    doubts.push_back(fmt::format(
+        "[engine.train] the learning rate still rises when the run ends: {} updates of "
+        "warm-up, {} in all. Fewer of them, a share (--warmup 0.1) or more epochs help.",
+        rises, updates));
+  }
+  const auto first = std::pow(recipe.ema_decay, static_cast<double>(updates));
+  if (recipe.ema_decay > 0 && first > 0.5) {
+    doubts.push_back(
+        fmt::format("[engine.train] averages with a decay of {} are still {:.0f} % of the first "
+                    "weights after {} updates, and these averages are what is validated and saved. "
+                    "A smaller --ema (0 for none) or more epochs help.",
+                    recipe.ema_decay, 100 * first, updates));
+  }
+  return doubts;
+}
+
+bool higher_is_better(std::string_view score) { return !score.ends_with("loss"); }
+
 Recipe read_recipe(const Config& config, const Recipe& defaults) {
   Recipe recipe = defaults;
   const RecipeReader read(config);
@@ -101,6 +123,7 @@ Recipe read_recipe(const Config& config, const Recipe& defaults) {
   recipe.clip_norm = read.number("clip_norm", recipe.clip_norm, 0, kNoLimit);
   recipe.ema_decay = read_ema(config, recipe.ema_decay);
   recipe.watch = config.get<std::string>("watch", recipe.watch);
+  if (recipe.watch != defaults.watch) recipe.watch_higher = higher_is_better(recipe.watch);
   recipe.watch_higher = config.get<bool>("watch_higher", recipe.watch_higher);
   recipe.patience = read.count("patience", recipe.patience, 0);
   recipe.validate_every = read.count("validate_every", recipe.validate_every, 1);

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "ubique/base/config.h"
 
@@ -45,6 +47,7 @@ struct Recipe {
   double ema_decay = 0;             ///< 0 = no averaged weights
   std::string watch;                ///< score that decides about `best`; empty = the training loss
   bool watch_higher = true;         ///< is a higher one better?
+  std::string watch_ties;           ///< decides between equals of it; empty = the training loss
   std::int64_t patience = 0;        ///< epochs without a better score before stopping; 0 = never
   std::int64_t validate_every = 1;  ///< epochs
   std::int64_t validate_from = 0;   ///< epochs before the first validation
@@ -54,12 +57,20 @@ struct Recipe {
   std::uint64_t seed = 42;
 };
 
+/// Is a higher value of a score of that name the better one? Not of a loss.
+bool higher_is_better(std::string_view score);
+
 /// Keys: epochs, max_steps, optimizer, lr, weight_decay (wd), beta1, beta2, eps, momentum,
 /// nesterov, schedule, warmup, warmup_steps, div_factor, final_div_factor, base_momentum,
 /// max_momentum, cycle_momentum, lr_floor (cosine), plateau_factor, plateau_threshold,
 /// plateau_patience, min_lr, clip_norm, ema (a decay, or on with ema_rate), watch, watch_higher,
-/// patience, validate_every, checkpoint_every, keep, max_bad_steps, seed. Usage error for values
-/// that cannot be.
+/// patience, validate_every, checkpoint_every, keep, max_bad_steps, seed. A score that a person
+/// names is better as its name says, unless watch_higher is given. Usage error for values that
+/// cannot be.
 Recipe read_recipe(const Config& config, const Recipe& defaults);
+
+/// What cannot come to pass in a run of so few updates, for a warning each: a warm-up as long as
+/// the run, and averages that are still more of the first weights than of all others.
+std::vector<std::string> doubts_about(const Recipe& recipe, std::int64_t updates);
 
 }  // namespace ubique::engine

@@ -41,7 +41,9 @@ Json to_json(const RunState& state) {
           {"scores", state_scores(state.scores)},
           {"best_scores", state_scores(state.best_scores)},
           {"best", state.best ? state_number(*state.best) : Json(nullptr)},
+          {"best_tie", state.best_tie ? state_number(*state.best_tie) : Json(nullptr)},
           {"best_epoch", state.best_epoch},
+          {"better_epoch", state.better_epoch},
           {"stopped_early", state.stopped_early},
           {"seconds", state.seconds},
           {"seed", state.seed},
@@ -66,6 +68,9 @@ RunState read_run_state(const Json& json) {
     state.best_scores = scores_in_state(json.at("best_scores"));
     if (json.at("best").is_number()) state.best = json["best"].get<double>();
     state.best_epoch = json.at("best_epoch");
+    // Runs from before equals were decided between have neither.
+    if (json.value("best_tie", Json()).is_number()) state.best_tie = json["best_tie"].get<double>();
+    state.better_epoch = json.value("better_epoch", state.best_epoch);
     state.stopped_early = json.at("stopped_early");
     state.seconds = json.at("seconds");
     state.seed = json.at("seed");

@@ -19,8 +19,10 @@ struct RunState {
 
   double train_loss = 0;  ///< of the last closed epoch
   Scores scores, best_scores;
-  std::optional<double> best;    ///< of the watched score
-  std::int64_t best_epoch = -1;  ///< counted from 0
+  std::optional<double> best;      ///< of the watched score
+  std::optional<double> best_tie;  ///< what decides between equals of it
+  std::int64_t best_epoch = -1;    ///< counted from 0
+  std::int64_t better_epoch = -1;  ///< when the watched score itself was better the last time
   bool stopped_early = false;
 
   double seconds = 0;  ///< of all sessions so far

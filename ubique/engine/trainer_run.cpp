@@ -27,12 +27,17 @@ std::string epoch_text(const EpochRecord& record, std::int64_t epochs) {
   return record.best ? text + ", the best so far" : text;
 }
 
-double watched_score(const Scores& scores, const std::string& name) {
-  std::vector<std::string> names;
+std::optional<double> find_score(const Scores& scores, const std::string& name) {
   for (const auto& [known, value] : scores) {
     if (known == name) return value;
-    names.push_back(known);
   }
+  return std::nullopt;
+}
+
+double watched_score(const Scores& scores, const std::string& name) {
+  if (const auto found = find_score(scores, name)) return *found;
+  std::vector<std::string> names;
+  for (const auto& [known, value] : scores) names.push_back(known);
   fail(ErrorKind::Usage,
        "[engine.train] no score has the name to watch; got watch {}, expected one of {}.{}", name,
        join(names, ", "), hint(name, names));
@@ -44,6 +49,7 @@ TrainResult TrainingRun::go() {
   const auto stop = [&] { return options_.stop_requested && options_.stop_requested(); };
   bool interrupted = false;
   if (state_.step < total_ && !state_.stopped_early) {
+    for (const auto& doubt : doubts_about(recipe_, total_)) log::warn("{}", doubt);
     verify_batch();
     start_loader();
   }
@@ -128,6 +134,14 @@ void TrainingRun::close_epoch() {
   epoch_start_ = Clock::now();
 }
 
+/// What decides between epochs of the same watched score, the lower the better: the score that the
+/// recipe names for it, else the training loss.
+double TrainingRun::tie_score(const Scores& scores, double train_loss) const {
+  const auto found = find_score(scores, recipe_.watch_ties);
+  if (!found) return train_loss;
+  return higher_is_better(recipe_.watch_ties) ? -*found : *found;
+}
+
 /// Is this epoch the best so far? Tells the schedule, and stops a run that waited long enough.
 bool TrainingRun::judge(const Scores& scores, double train_loss, bool validated) {
   const bool unscored = validated && scores.empty();
@@ -143,17 +157,22 @@ bool TrainingRun::judge(const Scores& scores, double train_loss, bool validated)
   const bool higher = !by_loss && recipe_.watch_higher;
   const bool better = std::isfinite(score) &&
                       (!state_.best || (higher ? score > *state_.best : score < *state_.best));
-  const auto waited = state_.open_epoch() - state_.best_epoch;
-  if (better) {
+  const auto tie = tie_score(scores, train_loss);
+  const bool ahead = score == state_.best && state_.best_tie && tie < *state_.best_tie;
+  if (better) state_.better_epoch = state_.open_epoch();
+  if (better || ahead) {
     state_.best = score;
+    state_.best_tie = tie;
     state_.best_scores = scores;
     state_.best_epoch = state_.open_epoch();
-  } else if (recipe_.patience > 0 && waited >= recipe_.patience && state_.step < total_) {
+  }
+  const auto waited = state_.open_epoch() - state_.better_epoch;
+  if (!better && recipe_.patience > 0 && waited >= recipe_.patience && state_.step < total_) {
     state_.stopped_early = true;
     log::info("stopping early: no better {} for {} epochs",
               by_loss ? "training loss" : recipe_.watch, waited);
   }
-  return better;
+  return better || ahead;
 }
 
 TrainResult TrainingRun::result(bool interrupted) {

@@ -37,6 +37,7 @@ class TrainingRun {
   void make_update();
   UpdateFacts attempt_update();
   void close_epoch();
+  double tie_score(const Scores& scores, double train_loss) const;
   bool judge(const Scores& scores, double train_loss, bool validated);
   TrainResult result(bool interrupted);
 

@@ -123,3 +123,36 @@ TEST_CASE("chat set: a share that leaves nothing is refused") {
                          "--split"));
   }
 }
+
+TEST_CASE("chat set: rows are as long as the longest conversation needs, where that is wished") {
+  const test::ScratchFolder folder;
+  auto list = talks(3);
+  const auto length = [&](const std::string& name) {
+    return data::write_chat_set(folder / name, list, data::learn_chat_tokenizer({}, 266),
+                                {.rows = {.length = 200}, .shorten = true})
+        .length;
+  };
+  CHECK(length("short") == 64);
+  CHECK(data::read_puzzle_set(folder / "short", "train").metadata.seq_len == 64);
+  list.push_back({{asks(std::string(70, 'x')), says("So it is.")}});
+  CHECK(length("longer") == 128);
+  list.push_back({{asks(std::string(500, 'x')), says("So it is.")}});
+  CHECK(length("longest") == 200);
+}
+
+TEST_CASE("chat set: rows of absurd lengths are refused before any memory is asked for") {
+  const test::ScratchFolder folder;
+  for (const std::int64_t length : {std::int64_t{1000000000}, std::int64_t{1}, std::int64_t{-5}}) {
+    const auto message = test::refusal_of(ErrorKind::Usage, [&] {
+      (void)data::write_chat_set(folder / "set", talks(4), data::learn_chat_tokenizer({}, 266),
+                                 {.rows = {.length = length}});
+    });
+    CHECK(test::contains(message, "expected 2 to 65536"));
+  }
+  CHECK_FALSE(std::filesystem::exists(folder / "set"));
+  const auto message = test::refusal_of(ErrorKind::Usage, [&] {
+    (void)data::write_chat_set(folder / "many", std::vector<data::Conversation>(70000, talks(1)[0]),
+                               data::learn_chat_tokenizer({}, 266), {.rows = {.length = 65536}});
+  });
+  CHECK(test::contains(message, "70000 conversations in rows of 65536 tokens"));
+}

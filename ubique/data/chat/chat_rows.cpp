@@ -77,10 +77,16 @@ std::string_view to_string(LongChats long_chats) { return name_of(kLongChats, lo
 
 std::string_view to_string(LossOn loss_on) { return name_of(kLossOn, loss_on); }
 
+void validate(const RowOptions& options) {
+  constexpr std::int64_t kLongest = 1 << 16;  // attention over more fits nowhere
+  check(options.length >= 2 && options.length <= kLongest, ErrorKind::Usage,
+        "[data.chat] --max-length is out of range; got rows of {} tokens, expected 2 to {}.",
+        options.length, kLongest);
+}
+
 ChatRows chat_rows(const Conversation& conversation, const ChatTokens& tokens,
                    const RowOptions& options) {
-  check(options.length >= 2, ErrorKind::Usage,
-        "[data.chat] rows are too short; got {} tokens, expected 2 or more.", options.length);
+  validate(options);
   std::vector<MarkedTokens> turns;
   for (const auto& turn : conversation.turns) turns.push_back(tokens.turn(turn));
   const auto room = static_cast<std::size_t>(options.length) + 1;  // the last one is a label only

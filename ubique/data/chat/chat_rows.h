@@ -30,6 +30,9 @@ struct RowOptions {
   LossOn loss_on = LossOn::All;
 };
 
+/// Usage error for a length that cannot be.
+void validate(const RowOptions& options);
+
 /// labels[i] is the token that follows inputs[i]; kIgnoredLabel where nothing is to be learnt.
 struct ChatRow {
   std::vector<std::int32_t> inputs, labels;  ///< padded to the length

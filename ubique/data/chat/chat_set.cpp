@@ -40,6 +40,29 @@ void count_texts(const Conversation& conversation, const ChatTokens& tokens, Cha
   }
 }
 
+/// Tokens of a row that holds any of these whole, at most as many as asked for. A question a little
+/// longer than those known, and its answer, find room too.
+std::int64_t length_that_fits(const std::vector<Conversation>& conversations,
+                              const ChatTokens& tokens, std::int64_t most) {
+  constexpr std::int64_t kStep = 64;
+  std::int64_t longest = 0;
+  for (const auto& conversation : conversations) {
+    if (longest >= most) break;
+    const auto size = tokens.turns(conversation.turns, true).size();
+    longest = std::max(longest, static_cast<std::int64_t>(size));
+  }
+  return std::min(most, (longest / kStep + 1) * kStep);
+}
+
+/// Rows are held in memory, inputs and labels, four bytes each.
+void check_size(std::size_t conversations, std::int64_t length) {
+  constexpr std::int64_t kMostTokens = std::int64_t{1} << 32;
+  check(static_cast<std::int64_t>(conversations) <= kMostTokens / length, ErrorKind::Usage,
+        "[data.chat] {} conversations in rows of {} tokens are too much for one set; expected {} "
+        "tokens at most. A smaller --max-length, or several sets.",
+        conversations, length, kMostTokens);
+}
+
 std::string digest_of_texts(const std::vector<Conversation>& conversations) {
   std::string all;
   for (const auto& conversation : conversations) {
@@ -92,22 +115,26 @@ io::TokenizerModel learn_chat_tokenizer(const std::vector<Conversation>& convers
 ChatSetReport write_chat_set(const std::filesystem::path& folder,
                              const std::vector<Conversation>& conversations,
                              io::TokenizerModel tokenizer, const ChatSetOptions& options) {
+  validate(options.rows);
   const auto splits = split_conversations(static_cast<std::int64_t>(conversations.size()), options);
   io::add_special_tokens(tokenizer, chat_markers());
   const io::Tokenizer ready(tokenizer);
   const ChatTokens tokens(ready);
+  auto rows = options.rows;
+  if (options.shorten) rows.length = length_that_fits(conversations, tokens, rows.length);
+  check_size(conversations.size(), rows.length);
 
   PuzzleMetadata metadata;
   metadata.pad_id = tokens.pad();
   metadata.ignore_label_id = kIgnoredLabel;
   metadata.vocab_size = ready.size();
-  metadata.seq_len = options.rows.length;
+  metadata.seq_len = rows.length;
   metadata.made_with = {{"kind", "chat"},
                         {"texts", digest_of_texts(conversations)},
                         {"vocabulary", ready.size()},
-                        {"length", options.rows.length},
-                        {"long", to_string(options.rows.long_chats)},
-                        {"loss_on", to_string(options.rows.loss_on)},
+                        {"length", rows.length},
+                        {"long", to_string(rows.long_chats)},
+                        {"loss_on", to_string(rows.loss_on)},
                         {"split", options.split},
                         {"seed", options.seed}};
   claim_puzzle_folder(folder, metadata.made_with);
@@ -117,11 +144,10 @@ ChatSetReport write_chat_set(const std::filesystem::path& folder,
   write_identifiers(folder, {"<blank>"});
   ChatSetReport report;
   report.vocabulary = ready.size();
-  report.train =
-      write_part(folder, "train", conversations, splits.train, tokens, metadata, options.rows);
+  report.length = rows.length;
+  report.train = write_part(folder, "train", conversations, splits.train, tokens, metadata, rows);
   if (!splits.test.empty()) {
-    report.test =
-        write_part(folder, "test", conversations, splits.test, tokens, metadata, options.rows);
+    report.test = write_part(folder, "test", conversations, splits.test, tokens, metadata, rows);
   }
   return report;
 }

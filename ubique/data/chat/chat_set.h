@@ -20,6 +20,7 @@ struct ChatSetOptions {
   RowOptions rows = {};
   double split = 0.95;  ///< share of the conversations to learn from; the others test
   std::uint64_t seed = 42;
+  bool shorten = false;  ///< rows no longer than the longest conversation needs
 };
 
 struct ChatSetPart {
@@ -34,10 +35,12 @@ struct ChatSetPart {
 struct ChatSetReport {
   ChatSetPart train, test;
   std::int64_t vocabulary = 0;
+  std::int64_t length = 0;  ///< of a row
 };
 
 /// Splits by conversation. Markers that the tokenizer lacks are added to it. Usage error for a
-/// split that leaves nothing to learn from and for a folder that holds something else.
+/// split that leaves nothing to learn from, for more than fits into memory and for a folder that
+/// holds something else.
 ChatSetReport write_chat_set(const std::filesystem::path& folder,
                              const std::vector<Conversation>& conversations,
                              io::TokenizerModel tokenizer, const ChatSetOptions& options);

@@ -11,8 +11,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Of fewer conversations hardly any would be held out: too few to judge by, and missed by those
+/// who want to have the file by heart.
+constexpr std::size_t kFewestToSplit = 200;
+
 struct ChatDataSettings {
   data::ChatSetOptions set;
+  bool splits = false;  ///< as somebody said; else as there are conversations
   std::int64_t vocabulary = 4096;
   std::string tokenizer;  ///< empty: one is learnt
 };
@@ -20,9 +25,12 @@ struct ChatDataSettings {
 ChatDataSettings read_chat_data_settings(const Config& config) {
   ChatDataSettings settings;
   auto& rows = settings.set.rows;
+  settings.set.shorten = !config.has("max_length");
   rows.length = config.get("max_length", rows.length);
+  data::validate(rows);
   rows.long_chats = data::parse_long_chats(config.get("long", std::string("windows")));
   rows.loss_on = data::parse_loss_on(config.get("loss_on", std::string("all")));
+  settings.splits = config.has("split");
   settings.set.split = config.get("split", settings.set.split);
   settings.set.seed = static_cast<std::uint64_t>(config.get<std::int64_t>("seed", 42));
   settings.tokenizer = config.get("tokenizer", std::string());
@@ -71,12 +79,15 @@ engine::Outcome chat_outcome(const fs::path& folder, const ChatDataSettings& set
   table.add_row(part_row("test", report.test));
   auto text = table.to_text();
   if (empty > 0) text += fmt::format("{} entries without a turn were left out\n", empty);
-  text += fmt::format("{} tokens, rows of {} (seed {}), in {}\n", report.vocabulary,
-                      settings.set.rows.length, settings.set.seed, folder.string());
+  if (report.test.conversations == 0 && !settings.splits) {
+    text += "nothing is held out of so few conversations (--split 0.9 does)\n";
+  }
+  text += fmt::format("{} tokens, rows of {} (seed {}), in {}\n", report.vocabulary, report.length,
+                      settings.set.seed, folder.string());
   auto json = json_document("trm_chat_data", 1);
   json["folder"] = folder.string();
   json["vocabulary"] = report.vocabulary;
-  json["length"] = settings.set.rows.length;
+  json["length"] = report.length;
   json["seed"] = settings.set.seed;
   json["empty"] = empty;
   json["train"] = part_json(report.train);
@@ -85,10 +96,11 @@ engine::Outcome chat_outcome(const fs::path& folder, const ChatDataSettings& set
 }
 
 engine::Outcome make_chat_data(const engine::Request& request) {
-  const auto settings = read_chat_data_settings(request.config);
+  auto settings = read_chat_data_settings(request.config);
   check(!request.inputs.empty(), ErrorKind::Usage,
         "[trm.data] no file to read; expected JSON files of conversations.");
   const auto list = data::read_conversations({request.inputs.begin(), request.inputs.end()});
+  if (!settings.splits && list.conversations.size() < kFewestToSplit) settings.set.split = 1;
   auto tokenizer = settings.tokenizer.empty()
                        ? data::learn_chat_tokenizer(list.conversations, settings.vocabulary)
                        : io::read_tokenizer(settings.tokenizer).model();
@@ -106,16 +118,19 @@ engine::Command data_chat_command() {
           .summary = "make a data set from conversations (ShareGPT, Alpaca, OpenAssistant)",
           .inputs = "FILE...",
           .needs_device = false,
-          .options = {{"--vocab", "vocab", "N", "learn a vocabulary of N tokens (4096)"},
-                      {"--tokenizer", "tokenizer", "PATH",
-                       "use this tokenizer.json, or the folder of one, or of GPT-2's files"},
-                      {"--max-length", "max_length", "N", "tokens in a row (512)"},
-                      {"--long", "long", "HOW",
-                       "conversations longer than a row: windows of whole turns, or cut (windows)"},
-                      {"--loss-on", "loss_on", "WHAT",
-                       "learn to say all, or the assistant's words alone (all)"},
-                      {"--split", "split", "SHARE", "share to learn from, the rest tests (0.95)"},
-                      {"--seed", "seed", "N", "the same seed splits alike (42)"}},
+          .options =
+              {{"--vocab", "vocab", "N", "learn a vocabulary of N tokens (4096)"},
+               {"--tokenizer", "tokenizer", "PATH",
+                "use this tokenizer.json, or the folder of one, or of GPT-2's files"},
+               {"--max-length", "max_length", "N",
+                "tokens in a row (as the longest conversation needs, 512 at most)"},
+               {"--long", "long", "HOW",
+                "conversations longer than a row: windows of whole turns, or cut (windows)"},
+               {"--loss-on", "loss_on", "WHAT",
+                "learn to say all, or the assistant's words alone (all)"},
+               {"--split", "split", "SHARE",
+                "share to learn from, the rest tests (0.95; all of fewer than 200 conversations)"},
+               {"--seed", "seed", "N", "the same seed splits alike (42)"}},
           .examples = {{"ubique data trm chat talks.json -o chat --vocab 2000 --max-length 256",
                         "learns a tokenizer of 2000 tokens and writes it with the data"},
                        {"ubique data trm chat a.jsonl b.jsonl -o chat --tokenizer gpt2/",

@@ -10,6 +10,7 @@
 #include "ubique/base/output.h"
 #include "ubique/base/table.h"
 #include "ubique/models/trm/commands.h"
+#include "ubique/models/trm/commands_chat.h"
 #include "ubique/models/trm/dataset.h"
 #include "ubique/models/trm/solve_scores.h"
 #include "ubique/models/trm/solving.h"
@@ -126,6 +127,9 @@ void tell_votes(const Evaluated& found, const EvaluateSettings& settings,
 engine::Outcome evaluate_trm(const engine::Request& request) {
   const auto settings = read_evaluate_settings(request.config);
   const auto model = open_trm(request.model);
+  if (model->settings().causal) {
+    return evaluate_chat(request, *model, {settings.folder, settings.set, settings.limit});
+  }
   const auto set = data::read_puzzle_set(settings.folder, settings.set);
   check_fits(set, model->settings(), (settings.folder / settings.set).string());
   Evaluated found;
@@ -181,6 +185,8 @@ engine::Command evaluate_command() {
                    {"ubique evaluate trm --model runs/sudoku -d data/sudoku --limit 1000 "
                     "--steps 64",
                     "with more steps than were trained"},
+                   {"ubique evaluate trm --model runs/chat -d data/chat",
+                    "of a chat model: loss and perplexity per token"},
                    {"ubique evaluate trm --model runs/arc -d data/arc1 --submission answers.json",
                     "votes of all variants, pass@K"}},
       .run = evaluate_trm};

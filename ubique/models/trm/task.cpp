@@ -60,6 +60,21 @@ std::unique_ptr<TrmModel> start_model(const Config& config, const std::string& f
   return with_weights_of(adapted(arch, wanted), trm, file);
 }
 
+/// A conversation's labels are its own tokens, one place earlier.
+void check_looks_back(const data::PuzzleMetadata& metadata, const TrmConfig& network) {
+  check(!data::is_chat_set(metadata) || network.causal, ErrorKind::Usage,
+        "[trm.train] conversations with a network that sees the tokens to come: the labels are the "
+        "inputs, one place earlier, so it would read them off; got arch.causal false, expected "
+        "true. Write arch.causal=true, or take --config configs/trm/chat.yaml, which has it.");
+}
+
+/// How well talks held out are foreseen: hardly ever is one right from end to end.
+void watch_chat(const Config& config, engine::Recipe& recipe) {
+  if (config.has("watch")) return;
+  recipe.watch = "lm_loss";
+  recipe.watch_higher = config.get("watch_higher", engine::higher_is_better(recipe.watch));
+}
+
 bool augments(const TrainSettings& settings, const data::PuzzleSet& set) {
   if (settings.augment) return *settings.augment;
   // A set of ours without stored variants: twins are made as they are needed.
@@ -90,6 +105,8 @@ std::unique_ptr<TrmTask> make_task(const engine::Request& request) {
   parts.model = start_model(request.config, settings.model, set->metadata);
   const auto& network = parts.model->settings();
   check_fits(*set, network, "the training set");
+  check_looks_back(set->metadata, network);
+  if (data::is_chat_set(set->metadata)) watch_chat(request.config, recipe);
   if (parts.test) check_fits(*parts.test, network, "the test set");
   if (settings.freeze_weights) {
     for (auto& parameter : parts.model->network().parameters()) parameter.requires_grad_(false);

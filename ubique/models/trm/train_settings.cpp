@@ -58,12 +58,16 @@ void accept_harmless(const Config& config) {
   }
 }
 
+/// After the engine's keys: said beside a share (`warmup`), it counts, unless the share alone is a
+/// flag over what a file says.
 void read_schedule_keys(const Config& config, engine::ScheduleOptions& schedule) {
   const auto warmup = config.find<std::int64_t>("lr_warmup_steps");
   check(!warmup || *warmup >= 0, ErrorKind::Usage,
         "[trm.train] {}: lr_warmup_steps is out of range; got {}, expected at least 0.",
         config.where("lr_warmup_steps"), warmup.value_or(0));
-  if (warmup) schedule.warmup_steps = *warmup;
+  const bool shared = config.has("warmup") && config.where("warmup") == "flag" &&
+                      config.where("lr_warmup_steps") != "flag";
+  if (warmup && !shared) schedule.warmup_steps = *warmup;
   const auto ratio = config.find<double>("lr_min_ratio");
   check(!ratio || (*ratio >= 0 && *ratio <= 1), ErrorKind::Usage,
         "[trm.train] {}: lr_min_ratio is out of range; got {}, expected 0 to 1.",
@@ -97,6 +101,7 @@ engine::Recipe original_recipe() {
   recipe.schedule.floor = 1;
   recipe.ema_decay = 0.999;
   recipe.watch = "exact_accuracy";
+  recipe.watch_ties = "lm_loss";  // while no puzzle is solved yet
   recipe.seed = 0;
   return recipe;
 }
@@ -129,9 +134,9 @@ TrainSettings read_train_settings(const engine::Request& request) {
         "[trm.train] which puzzles? got no data_paths; give -d FOLDER. `ubique data trm sudoku -o "
         "FOLDER` makes some.");
   auto recipe = original_recipe();
-  read_schedule_keys(config, recipe.schedule);
   recipe.clip_norm = config.get("grad_clip_norm", recipe.clip_norm);
   settings.recipe = engine::read_recipe(config, recipe);
+  read_schedule_keys(config, settings.recipe.schedule);
   check(settings.recipe.schedule.name != "onecycle", ErrorKind::Usage,
         "[trm.train] onecycle has no place for the table's rate; expected cosine or constant.");
   read_passes(config, settings);
