@@ -121,7 +121,8 @@ TEST_CASE("wishes: older batch keys multiply to the effective batch") {
                     "gradient_accumulation_steps: 16}")
             .effective_batch == 16);
   CHECK(wishes_from("global_batch_size: 768").effective_batch == 768);
-  CHECK(wishes_from("{global_batch_size: 4, gradient_accumulation_steps: 8}").effective_batch == 32);
+  CHECK(wishes_from("{global_batch_size: 4, gradient_accumulation_steps: 8}").effective_batch ==
+        32);
   CHECK(wishes_from("accumulate_grad_batches: 4").accumulation == 4);
   const auto own = wishes_from("{batch: 2, optimization: {batch_size: 8}}");
   CHECK(own.batch == 2);

@@ -26,13 +26,14 @@ constexpr int kPlanVersion = 1;
 /// A run that never saved anything cannot go on: a new one takes its place.
 void clear_false_start(const fs::path& folder) {
   std::error_code ignored;
-  const bool saved = fs::exists(folder / "checkpoints", ignored) &&
-                     !fs::is_empty(folder / "checkpoints", ignored);
+  const bool saved =
+      fs::exists(folder / "checkpoints", ignored) && !fs::is_empty(folder / "checkpoints", ignored);
   if (saved || !fs::exists(folder / "metrics.jsonl", ignored)) return;
   std::vector<fs::path> left = {folder / "metrics.jsonl", folder / "run.yaml",
                                 folder / "checkpoints"};
   for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path().filename().string().starts_with("events.out.tfevents.")) left.push_back(entry.path());
+    if (entry.path().filename().string().starts_with("events.out.tfevents."))
+      left.push_back(entry.path());
   }
   for (const auto& path : left) fs::remove(path, ignored);
 }
