@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "ubique/base/file.h"
+#include "ubique/base/output.h"
 #include "ubique/base/table.h"
 #include "ubique/models/trm/chat_scores.h"
 #include "ubique/models/trm/commands_chat.h"
@@ -48,6 +49,7 @@ engine::Outcome evaluate_chat(const engine::Request& request, TrmModel& model,
   const auto set = read_talks(choice);
   check_fits(set, model.settings(), (choice.folder / choice.set).string());
   const auto session = open_solving(model, request);
+  check_output_file(request.output);
   const auto examples = spread_examples(set.examples(), choice.limit);
   const auto count = std::ssize(examples);
   const auto batch = solver_options(session.plan, count).slots;

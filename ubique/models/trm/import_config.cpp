@@ -180,7 +180,7 @@ std::string config_yaml(const TrmConfig& config) {
   };
   for (const char* key :
        {"seq_len", "vocab_size", "num_puzzle_identifiers", "kind", "rows", "cols"}) {
-    if (json.contains(key) && json[key] != "") own += line(key, json[key]);
+    if (json.contains(key) && json[key] != Json("")) own += line(key, json[key]);
     json.erase(key);
   }
   json.erase("loss_type");
