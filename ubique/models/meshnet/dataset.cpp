@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ubique/models/meshnet/dataset.h"
 
+#include <ATen/ATen.h>
+
 #include <fmt/format.h>
 #include <zlib.h>
 
