@@ -124,7 +124,7 @@ engine::Request make_request(const Family* family, const RowFlags& flags) {
   if (flags.common->device != "auto") request.config.set_flag("device", flags.common->device);
   request.inputs = flags.inputs;
   request.output = flags.output;
-  request.model = engine::model_path(flags.model).string();
+  request.model = flags.model;
   request.fallback = flags.common->fallback;
   request.progress = Progress::choose_style(STDERR_FILENO, flags.common->json, flags.common->quiet);
   request.stop_requested = interrupted;

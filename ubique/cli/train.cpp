@@ -165,7 +165,7 @@ Trained train_once(const Family& family, Request request) {
   auto wishes = plan::read_wishes(request.config);
   wishes.mode = plan::Mode::Train;
   adopt_fp16(request.config, wishes);
-  request.model = engine::model_path(request.config.get<std::string>("model", "")).string();
+  request.model = request.config.get<std::string>("model", "");
   const auto device = engine::open_device(wishes, request.fallback);
   log::info("Using device: {}", device.facts.label());
   const auto processes = std::max(wishes.world_size, launched_processes());

@@ -2,7 +2,6 @@
 #include "ubique/models/meshnet/dataset.h"
 
 #include <ATen/ATen.h>
-
 #include <fmt/format.h>
 #include <zlib.h>
 

@@ -207,7 +207,10 @@ bool wants_chat(const engine::Request& request) {
 }
 
 engine::Outcome run_trm(const engine::Request& request) {
-  return wants_chat(request) ? run_chat(request) : run_puzzles(request);
+  if (!wants_chat(request)) return run_puzzles(request);
+  auto own = request;
+  own.model = engine::model_path(request.model).string();  // its tokenizer is found from there
+  return run_chat(own);
 }
 
 }  // namespace
