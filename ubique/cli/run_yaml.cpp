@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "ubique/base/json.h"
 #include "ubique/base/text.h"
+#include "ubique/base/yaml.h"
 
 namespace ubique::cli {
 namespace {
@@ -51,19 +51,23 @@ std::string yaml_lines(const YamlEntry& section, std::size_t indent) {
   return settings + sections;
 }
 
-/// "lr" or "arch.hidden_size" with what it is set to, of what run_yaml wrote.
+/// "lr" or "arch.hidden_size" with what it is set to.
+void collect_settings(const YamlNode& node, const std::string& path,
+                      std::map<std::string, std::string>& settings) {
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    const auto key = path.empty() ? node.keys[i] : path + '.' + node.keys[i];
+    collect_settings(node.items[i], key, settings);
+  }
+  if (node.kind == YamlNode::Kind::Scalar) settings[path] = node.text;
+  if (node.kind != YamlNode::Kind::List) return;
+  std::vector<std::string> texts;
+  for (const auto& item : node.items) texts.push_back(item.text);
+  settings[path] = '[' + join(texts, ", ") + ']';
+}
+
 std::map<std::string, std::string> settings_of(const std::string& yaml) {
   std::map<std::string, std::string> settings;
-  std::vector<std::string> path;
-  for (const auto& whole : split(yaml, '\n')) {
-    const auto line = whole.substr(0, whole.find("  # "));
-    const auto start = line.find_first_not_of(' ');
-    const auto colon = line.find(':');
-    if (start == std::string::npos || line[start] == '#' || colon == std::string::npos) continue;
-    path.resize(std::min(path.size(), start / 2));
-    path.push_back(line.substr(start, colon - start));
-    if (colon + 2 < line.size()) settings[join(path, ".")] = line.substr(colon + 2);
-  }
+  collect_settings(parse_yaml(yaml, "run.yaml"), "", settings);
   return settings;
 }
 

@@ -19,6 +19,12 @@ void write_talks(const std::filesystem::path& folder, double split) {
                              {.rows = {.length = 48}, .split = split});
 }
 
+trm::TrmConfig config_for_talks() {
+  auto config = speaking_config();
+  config.seq_len = 48;
+  return config;
+}
+
 engine::Request chat_request(const std::filesystem::path& data,
                              std::vector<std::pair<std::string, std::string>> more = {}) {
   more.insert(more.begin(), {{"arch.mlp_t", "false"},
@@ -78,9 +84,7 @@ TEST_CASE("chat scores: means over tokens are those of the rows together, cut as
   const ScratchFolder scratch;
   write_talks(scratch / "talks", 1);
   const auto set = data::read_puzzle_set(scratch / "talks", "train");
-  auto config = speaking_config();
-  config.seq_len = 48;
-  const Speaker speaker(config);
+  const Speaker speaker(config_for_talks());
   const auto weights = speaker.network.cast(at::kFloat);
   const auto examples = trm::spread_examples(set.examples(), 0);
   const auto score = [&](const std::vector<std::int64_t>& chosen, std::int64_t batch) {
@@ -114,9 +118,7 @@ TEST_CASE("chat scores: who stops has the scores so far") {
   const ScratchFolder scratch;
   write_talks(scratch / "talks", 1);
   const auto set = data::read_puzzle_set(scratch / "talks", "train");
-  auto config = speaking_config();
-  config.seq_len = 48;
-  const Speaker speaker(config);
+  const Speaker speaker(config_for_talks());
   std::int64_t told = 0;
   const auto scores =
       trm::score_chat(speaker.network, speaker.network.cast(at::kFloat), set,

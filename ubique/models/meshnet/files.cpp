@@ -5,7 +5,8 @@
 
 namespace ubique::meshnet {
 
-MeshNetFile open_file(const std::filesystem::path& path) {
+MeshNetFile open_file(const std::filesystem::path& given) {
+  const auto path = engine::model_path(given);
   if (!engine::is_checkpoint(path)) return load_any(path);
   auto checkpoint = engine::load_checkpoint(path, /*with_trainer=*/false);
   check(checkpoint.family == "meshnet", ErrorKind::Input,

@@ -116,7 +116,8 @@ data::SaliencyData open_data(const Config& config, const std::array<std::int64_t
   return data;
 }
 
-MsiNetFile open_file(const fs::path& path) {
+MsiNetFile open_file(const fs::path& given) {
+  const auto path = engine::model_path(given);
   if (!engine::is_checkpoint(path)) return load_any(path);
   auto checkpoint = engine::load_checkpoint(path, /*with_trainer=*/false);
   check(checkpoint.family == "msinet", ErrorKind::Input,

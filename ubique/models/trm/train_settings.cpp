@@ -43,7 +43,7 @@ void accept_harmless(const Config& config) {
   if (!idle.empty()) {
     log::info(
         "keys of the original's that do nothing here: {}. -o names the run's folder, every "
-        "evaluation keeps a checkpoint, `ubique evaluate trm` counts ARC's votes",
+        "evaluation saves a checkpoint, `ubique evaluate trm` counts ARC's votes",
         join(idle, ", "));
   }
   if (config.find<std::string>("arch.puzzle_emb_ndim").value_or("") == "${.hidden_size}") {
