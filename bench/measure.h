@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <vector>
 
+#include "bench/profile_kernels.h"
 #include "bench/profile_ops.h"
 #include "ubique/device/runtime.h"
 
@@ -39,7 +40,7 @@ std::vector<double> times_of(const Work& work, c10::Device device, int rounds, i
 }
 
 /// Warms up, then times. With PROFILE=1 in the environment, one more pass prints what each op
-/// takes.
+/// takes; with TRACE=FILE.json one more writes what each kernel does, recorded work too.
 template <typename Work>
 Measured measure(const Work& work, c10::Device device, int rounds, int pieces = 1) {
   for (int i = 0; i < 3; ++i) work();
@@ -52,6 +53,7 @@ Measured measure(const Work& work, c10::Device device, int rounds, int pieces = 
     profile.watch(work);
     profile.print(40);
   }
+  if (const char* file = std::getenv("TRACE")) trace_kernels(work, device, file);
   return {times[times.size() / 2], times.front(), std::max(peak, warm), warm};
 }
 
