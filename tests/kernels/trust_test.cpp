@@ -44,10 +44,19 @@ at::Tensor given_back(const at::Tensor& gradient) {
   return pretended == Pretended::WrongGradient ? gradient * 1.5 : gradient;
 }
 
-at::Tensor pack_gate(const at::Tensor& gate_up) { return gate_up.clone(); }
+at::Tensor pack_gate(const at::Tensor& weight, bool) { return weight.clone(); }
 std::tuple<at::Tensor, at::Tensor> gate(const at::Tensor& x, const at::Tensor& packed, bool keep) {
   const auto wide = at::linear(x, packed).view({x.size(0), 2, -1});
   return {given(at::silu(wide.select(1, 0)) * wide.select(1, 1)), keep ? wide : at::Tensor()};
+}
+
+std::tuple<at::Tensor, at::Tensor> gate_back(const at::Tensor& of_sum, const at::Tensor& packed,
+                                             const at::Tensor& wide) {
+  const at::AutoGradMode recorded(true);
+  const auto leaf = wide.to(at::kFloat).requires_grad_();
+  const auto gated = at::silu(leaf.select(1, 0)) * leaf.select(1, 1);
+  gated.backward(at::mm(of_sum, packed).to(at::kFloat));
+  return {given_back(leaf.grad().to(wide.dtype())), gated.detach().to(wide.dtype())};
 }
 
 at::Tensor pack_tokens(const at::Tensor& gate_up, const at::Tensor& down, bool) {
@@ -142,6 +151,7 @@ TORCH_LIBRARY_IMPL(ubique, CPU, library) {
   library.impl("does_channel_gate", TORCH_FN(of_one));
   library.impl("pack_channel_gate", TORCH_FN(pack_gate));
   library.impl("channel_gate", TORCH_FN(gate));
+  library.impl("channel_gate_backward", TORCH_FN(gate_back));
   library.impl("does_token_mix", TORCH_FN(of_sized));
   library.impl("pack_token_mix", TORCH_FN(pack_tokens));
   library.impl("token_mix", TORCH_FN(tokens));
@@ -243,14 +253,40 @@ TEST_CASE("trust: a wrong gradient is found before it is learnt from") {
   const auto count = [](Pretended which, std::int64_t columns, bool learns) {
     const Pretend kernels(which);
     const at::AutoGradMode recorded(learns);
-    auto mixing = weights_of(48, columns);
+    auto mixing = weights_of(48, columns), channels = weights_of(48, columns);
     pack_for_token_mix(mixing, 24);
-    CHECK(mixing.packed_back.defined() == (mixing.packed.defined() && learns));
+    pack_for_channel_mix(channels);
+    for (const auto* weights : {&mixing, &channels}) {
+      CHECK(weights->packed_back.defined() == (weights->packed.defined() && learns));
+    }
+    CHECK(mixing.packed.defined() == channels.packed.defined());
     return mixing.packed.defined();
   };
   CHECK(count(Pretended::Right, 11, true));
   CHECK(count(Pretended::WrongGradient, 12, false));
   CHECK(!count(Pretended::WrongGradient, 12, true));
+}
+
+TEST_CASE("trust: many tokens go through the gate's own way back, few through plain ops") {
+  const Pretend kernels(Pretended::Right);
+  auto packed = weights_of(32, 16);
+  const auto plain = plain_weights(packed.gate_up.value, packed.down.value);
+  pack_for_channel_mix(packed);
+  REQUIRE(packed.packed_back.defined());
+  for (const std::int64_t samples : {2, 1024}) {
+    const auto values = made_up({samples, 4, 16}, at::zeros({1}, at::kBFloat16), 3);
+    const auto gradient = made_up(values.sizes(), values, 4);
+    const auto through = [&](const GatedWeights& weights, at::ScalarType dtype) {
+      const auto x = values.to(dtype, false, true).requires_grad_();
+      const auto y = channel_mix(x, weights, Kept::Wide);
+      const auto before = calls;
+      y.backward(gradient.to(dtype));
+      CHECK(calls - before == (samples > 2 && dtype == at::kBFloat16 ? 1 : 0));
+      return x.grad().to(at::kFloat);
+    };
+    const auto expected = through(plain, at::kFloat), got = through(packed, at::kBFloat16);
+    CHECK(((got - expected).norm() / expected.norm()).item<double>() < 0.02);
+  }
 }
 
 TEST_CASE("trust: long attention is left to plain ops where a kernel or its gradient is wrong") {

@@ -24,8 +24,10 @@ TORCH_LIBRARY_FRAGMENT(ubique, library) {
   library.impl("does_token_mix", c10::DispatchKey::CompositeExplicitAutograd,
                TORCH_FN(no_token_mix));
   library.def("does_channel_gate(Tensor gate_up) -> bool");
-  library.def("pack_channel_gate(Tensor gate_up) -> Tensor");
+  library.def("pack_channel_gate(Tensor weight, bool backward) -> Tensor");
   library.def("channel_gate(Tensor x, Tensor packed, bool keep) -> (Tensor, Tensor)");
+  library.def(
+      "channel_gate_backward(Tensor of_sum, Tensor packed, Tensor wide) -> (Tensor, Tensor)");
   library.impl("does_channel_gate", c10::DispatchKey::CompositeExplicitAutograd,
                TORCH_FN(no_channel_gate));
 }
@@ -58,15 +60,22 @@ bool does_channel_gate(const at::Tensor& gate_up) {
   return op.call(gate_up);
 }
 
-at::Tensor pack_channel_gate(const at::Tensor& gate_up) {
+at::Tensor pack_channel_gate(const at::Tensor& weight, bool backward) {
   static const auto op = find_op<decltype(pack_channel_gate)>("ubique::pack_channel_gate");
-  return op.call(gate_up);
+  return op.call(weight, backward);
 }
 
 std::tuple<at::Tensor, at::Tensor> channel_gate(const at::Tensor& x, const at::Tensor& packed,
                                                 bool keep) {
   static const auto op = find_op<decltype(channel_gate)>("ubique::channel_gate");
   return op.call(x, packed, keep);
+}
+
+std::tuple<at::Tensor, at::Tensor> channel_gate_backward(const at::Tensor& of_sum,
+                                                         const at::Tensor& packed,
+                                                         const at::Tensor& wide) {
+  static const auto op = find_op<decltype(channel_gate_backward)>("ubique::channel_gate_backward");
+  return op.call(of_sum, packed, wide);
 }
 
 }  // namespace ubique::kernels::fused

@@ -25,9 +25,15 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> token_mix_backward(const at::Tens
 
 /// For weights (2I, K)?
 bool does_channel_gate(const at::Tensor& gate_up);
-at::Tensor pack_channel_gate(const at::Tensor& gate_up);
+/// Of gate_up; for the way back, of down (K, I).
+at::Tensor pack_channel_gate(const at::Tensor& weight, bool backward);
 /// swiglu(x gate_up^T) of x (M, K): (M, I); with `keep` also what was gated, (M, 2, I).
 std::tuple<at::Tensor, at::Tensor> channel_gate(const at::Tensor& x, const at::Tensor& packed,
                                                 bool keep);
+/// From the gradient of what the gated values are narrowed to (M, K) and what was gated (M, 2, I):
+/// the latter's gradient, and the gated values (M, I) again.
+std::tuple<at::Tensor, at::Tensor> channel_gate_backward(const at::Tensor& of_sum,
+                                                         const at::Tensor& packed,
+                                                         const at::Tensor& wide);
 
 }  // namespace ubique::kernels::fused

@@ -21,6 +21,7 @@ constexpr std::int64_t kTokensForGate = 4096;
 struct Channels {
   static constexpr std::int64_t kNormDim = 2;
   static at::Tensor rows(const at::Tensor& x) { return x.flatten(0, 1); }  // (B·L, H)
+  static bool are_many(const at::Tensor& x) { return x.size(0) * x.size(1) >= kTokensForGate; }
 
   static at::Tensor widen(const at::Tensor& x, const at::Tensor& gate_up) {
     const auto wide = at::mm(rows(x), gate_up.t());         // (B·L, 2I)
@@ -29,7 +30,7 @@ struct Channels {
   /// The gated values (B·L, I), and what was gated if it is to be kept.
   static std::tuple<at::Tensor, at::Tensor> gate(const at::Tensor& x, const GatedWeights& weights,
                                                  bool keep) {
-    if (weights.packed.defined() && x.size(0) * x.size(1) >= kTokensForGate) {
+    if (weights.packed.defined() && are_many(x)) {
       return fused::channel_gate(rows(x).contiguous(), weights.packed, keep);
     }
     const auto wide = widen(x, weights.gate_up.value);
@@ -38,8 +39,14 @@ struct Channels {
   static at::Tensor narrow(const at::Tensor& gated, const at::Tensor& down, const at::Tensor& x) {
     return at::mm(gated, down.t()).view(x.sizes());
   }
-  static at::Tensor narrow_gradient(const at::Tensor& of_sum, const at::Tensor& down) {
-    return at::mm(rows(of_sum), down);  // (B·L, I)
+  /// Of what was gated, and the gated values again.
+  static std::tuple<at::Tensor, at::Tensor> gate_gradient(const at::Tensor& of_sum,
+                                                          const GatedWeights& weights,
+                                                          const at::Tensor& wide) {
+    if (weights.packed_back.defined() && are_many(of_sum)) {
+      return fused::channel_gate_backward(rows(of_sum), weights.packed_back, wide);
+    }
+    return fused::swiglu_backward(at::mm(rows(of_sum), weights.down.value), wide);
   }
   static at::Tensor down_gradient(const at::Tensor& of_sum, const at::Tensor& gated) {
     return at::mm(rows(of_sum).t(), gated);  // (H, I)
@@ -48,9 +55,9 @@ struct Channels {
     return at::mm(of_wide.flatten(1).t(), rows(x));  // (2I, H)
   }
   /// Adds to the sum's gradient what comes back through the gate.
-  static at::Tensor input_gradient(const at::Tensor& of_sum, const at::Tensor& of_wide,
-                                   const at::Tensor& gate_up) {
-    return at::addmm(rows(of_sum), of_wide.flatten(1), gate_up).view(of_sum.sizes());
+  static void add_gradient(const at::Tensor& of_sum, const at::Tensor& of_wide,
+                           const at::Tensor& gate_up) {
+    rows(of_sum).addmm_(of_wide.flatten(1), gate_up);
   }
 };
 
@@ -76,8 +83,11 @@ struct Tokens {
   static at::Tensor narrow(const at::Tensor& gated, const at::Tensor& down, const at::Tensor& x) {
     return at::bmm(each(down, x), by_sample(gated, x));  // (B, L, H)
   }
-  static at::Tensor narrow_gradient(const at::Tensor& of_sum, const at::Tensor& down) {
-    return at::bmm(each(down.t(), of_sum), of_sum).flatten(1);  // (B, I·H)
+  static std::tuple<at::Tensor, at::Tensor> gate_gradient(const at::Tensor& of_sum,
+                                                          const GatedWeights& weights,
+                                                          const at::Tensor& wide) {
+    const auto of_gated = at::bmm(each(weights.down.value.t(), of_sum), of_sum);  // (B, I, H)
+    return fused::swiglu_backward(of_gated.flatten(1), wide);
   }
   static at::Tensor down_gradient(const at::Tensor& of_sum, const at::Tensor& gated) {
     return at::bmm(of_sum, by_sample(gated, of_sum).transpose(1, 2)).sum(0);  // (L, I)
@@ -85,9 +95,9 @@ struct Tokens {
   static at::Tensor gate_up_gradient(const at::Tensor& of_wide, const at::Tensor& x) {
     return at::bmm(by_sample(of_wide.flatten(1), x), x.transpose(1, 2)).sum(0);  // (2I, L)
   }
-  static at::Tensor input_gradient(const at::Tensor& of_sum, const at::Tensor& of_wide,
-                                   const at::Tensor& gate_up) {
-    return at::baddbmm(of_sum, each(gate_up.t(), of_sum), by_sample(of_wide.flatten(1), of_sum));
+  static void add_gradient(const at::Tensor& of_sum, const at::Tensor& of_wide,
+                           const at::Tensor& gate_up) {
+    of_sum.baddbmm_(each(gate_up.t(), of_sum), by_sample(of_wide.flatten(1), of_sum));
   }
 };
 
@@ -113,8 +123,7 @@ class GatedMix final : public torch::autograd::Node {
     const auto& gate_up = weights_.gate_up;
     const auto& down = weights_.down;
     if (!wide_.defined()) wide_ = Kind::widen(x_, gate_up.value);
-    auto [of_wide, gated] =
-        fused::swiglu_backward(Kind::narrow_gradient(of_sum, down.value), std::exchange(wide_, {}));
+    auto [of_wide, gated] = Kind::gate_gradient(of_sum, weights_, std::exchange(wide_, {}));
     at::Tensor of_x, of_gate_up, of_down;
     if (task_should_compute_output(2)) {
       of_down = Kind::down_gradient(of_sum, gated).to(down.parameter.scalar_type());
@@ -123,7 +132,10 @@ class GatedMix final : public torch::autograd::Node {
     if (task_should_compute_output(1)) {
       of_gate_up = Kind::gate_up_gradient(of_wide, x_).to(gate_up.parameter.scalar_type());
     }
-    if (task_should_compute_output(0)) of_x = Kind::input_gradient(of_sum, of_wide, gate_up.value);
+    if (task_should_compute_output(0)) {
+      Kind::add_gradient(of_sum, of_wide, gate_up.value);
+      of_x = of_sum;
+    }
     return {of_x, of_gate_up, of_down};
   }
 
@@ -236,14 +248,16 @@ at::Tensor token_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept
 }
 
 void pack_for_channel_mix(GatedWeights& weights) {
+  const bool learns = at::GradMode::is_enabled();  // frozen weights too pass gradients on
   const PlainTensors plain;
   const auto& gate_up = weights.gate_up.value;
-  if (!fused::does_channel_gate(gate_up) || !trusts_channel_gate(gate_up)) return;
-  weights.packed = fused::pack_channel_gate(gate_up);
+  if (!fused::does_channel_gate(gate_up) || !trusts_channel_gate(gate_up, learns)) return;
+  weights.packed = fused::pack_channel_gate(gate_up, false);
+  if (learns) weights.packed_back = fused::pack_channel_gate(weights.down.value, true);
 }
 
 void pack_for_token_mix(GatedWeights& weights, std::int64_t width) {
-  const bool learns = at::GradMode::is_enabled();  // frozen weights too pass gradients on
+  const bool learns = at::GradMode::is_enabled();
   const PlainTensors plain;
   const auto &gate_up = weights.gate_up.value, &down = weights.down.value;
   if (!fused::does_token_mix(gate_up, width) || !trusts_token_mix(gate_up, width, learns)) return;

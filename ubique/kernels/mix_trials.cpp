@@ -9,6 +9,7 @@
 
 #include "ubique/kernels/autograd.h"
 #include "ubique/kernels/fused_mix.h"
+#include "ubique/kernels/fused_rows.h"
 #include "ubique/kernels/mix.h"
 #include "ubique/kernels/trust.h"
 
@@ -53,17 +54,29 @@ TokenTrial token_trial(const at::Tensor& like, std::int64_t samples, std::int64_
 
 }  // namespace
 
-bool trusts_channel_gate(const at::Tensor& gate_up) {
-  const auto name = fmt::format("channel_gate, {} x {}", gate_up.size(0), gate_up.size(1));
+bool trusts_channel_gate(const at::Tensor& gate_up, bool learns) {
+  const auto inner = gate_up.size(0) / 2, width = gate_up.size(1);
+  const auto name =
+      fmt::format("channel_gate, {} x {}{}", 2 * inner, width, learns ? ", gradient" : "");
   return is_trusted(name, gate_up, [&] {
-    const auto x = made_up({130, gate_up.size(1)}, gate_up, 1);
-    const auto weight = made_up(gate_up.sizes(), gate_up, 2) / std::sqrt(gate_up.size(1) / 4.);
+    const auto x = made_up({130, width}, gate_up, 1);
+    const auto weight = made_up(gate_up.sizes(), gate_up, 2) / std::sqrt(width / 4.);
     const auto wide = at::linear(x.to(at::kFloat), weight.to(at::kFloat)).view({130, 2, -1});
     const auto gated = at::silu(wide.select(1, 0)) * wide.select(1, 1);
-    const auto packed = fused::pack_channel_gate(weight);
+    const auto packed = fused::pack_channel_gate(weight, false);
     const auto [alone, none] = fused::channel_gate(x, packed, false);
     const auto [kept, whole] = fused::channel_gate(x, packed, true);
-    return trials_of({alone, kept, whole}, {gated, gated, wide});
+    auto trials = trials_of({alone, kept, whole}, {gated, gated, wide});
+    if (learns) {
+      const auto down = made_up({width, inner}, gate_up, 3) / std::sqrt(inner / 4.);
+      const auto [of_wide, again] =
+          fused::channel_gate_backward(x, fused::pack_channel_gate(down, true), whole);
+      const auto [expected, values] = fused::swiglu_backward(
+          at::mm(x.to(at::kFloat), down.to(at::kFloat)), whole.to(at::kFloat));
+      trials.push_back({of_wide, expected});
+      trials.push_back({again, values});
+    }
+    return trials;
   });
 }
 

@@ -4,7 +4,9 @@
 #include <ATen/ATen.h>
 
 #include "ubique/kernels/attention.h"
+#include "ubique/kernels/branch.h"
 #include "ubique/kernels/heads.h"
+#include "ubique/kernels/mix.h"
 
 namespace ubique::trm {
 namespace {
@@ -23,16 +25,16 @@ std::tuple<at::Tensor, at::Tensor> rope_tables(std::int64_t length, std::int64_t
   return {both.cos().to(device), both.sin().to(device)};
 }
 
-at::Tensor attention(const at::Tensor& x, const kernels::CastWeight& qkv,
-                     const kernels::CastWeight& out, const AttentionForm& form) {
-  const auto product = at::linear(x, qkv.use());  // (B, L, 3H)
+at::Tensor attention_mix(const at::Tensor& x, const kernels::CastWeight& qkv,
+                         const kernels::CastWeight& out, const AttentionForm& form) {
+  const auto [product, rest] = kernels::branch_off(x, qkv);  // (B, L, 3H)
   auto mixed = kernels::attend(product, form.heads, form.cos, form.sin, form.causal);
   if (!mixed.defined()) {
     const auto [queries, keys, values] =
         kernels::split_heads(product, form.heads, form.cos, form.sin);
     mixed = kernels::mix_heads(queries, keys, values, form.causal);  // (B, L, H)
   }
-  return at::linear(mixed, out.use());
+  return kernels::post_norm(rest, at::linear(mixed, out.use()));
 }
 
 at::Tensor attention_onward(const at::Tensor& x, const kernels::CastWeight& qkv,

@@ -21,16 +21,16 @@ struct AttentionForm {
 std::tuple<at::Tensor, at::Tensor> rope_tables(std::int64_t length, std::int64_t head_size,
                                                c10::Device device);
 
-/// The branch of x (B, L, H); weights (3H, H) and (H, H).
-at::Tensor attention(const at::Tensor& x, const kernels::CastWeight& qkv,
-                     const kernels::CastWeight& out, const AttentionForm& form);
+/// rms_norm(x + attention(x)) of x (B, L, H); weights (3H, H) and (H, H).
+at::Tensor attention_mix(const at::Tensor& x, const kernels::CastWeight& qkv,
+                         const kernels::CastWeight& out, const AttentionForm& form);
 
 /// Keys and values of a text that grows at its end: (1, heads, room, head size).
 struct AttentionMemory {
   at::Tensor keys, values;
 };
 
-/// The branch of places first..first+n-1 alone, x (1, n, H), as causal attention over the whole
+/// attention(x) of places first..first+n-1 alone, x (1, n, H), as causal attention over the whole
 /// text has it: the places before are in `memory`, which takes these in as well.
 at::Tensor attention_onward(const at::Tensor& x, const kernels::CastWeight& qkv,
                             const kernels::CastWeight& out, const AttentionForm& form,

@@ -11,20 +11,6 @@ constexpr int kFewKeys = 64;  // the last key tile where these are enough and ev
 constexpr bool kLastFew = !CAUSAL && (LENGTH - 1) % kKeys < kFewKeys;
 constexpr unsigned kQueryBytes = 64 * 128, kKeyBytes = kKeys * 128, kStageBytes = 2 * kKeyBytes;
 
-struct alignas(64) TensorMap {
-  char bytes[128];
-};
-
-// 64 values of as many places as the map's boxes have, from `place` on; beyond the last there are zeros.
-__device__ inline void tensor_load(unsigned to, const TensorMap& map, int slice, int place, int sample,
-                                   unsigned barrier) {
-  asm volatile(
-      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
-      "%4, %5}], [%6];" ::"r"(to),
-      "l"(&map), "r"(0), "r"(slice), "r"(place), "r"(sample), "r"(barrier)
-      : "memory");
-}
-
 // Rows of 128 bytes, whose sixteenths change places by their row (the copy engine's swizzle).
 __device__ inline Descriptor swizzled(unsigned address) {
   return describe(address, 16, 1024) | static_cast<Descriptor>(1) << 62;

@@ -41,6 +41,22 @@ __device__ inline void bulk_load(unsigned to, const void* from, unsigned bytes, 
       : "memory");
 }
 
+// How the copy engine sees a tensor.
+struct alignas(64) TensorMap {
+  char bytes[128];
+};
+
+// A box of a tensor (samples, places, slices, 64), from `slice` and `place` on; beyond the last place
+// there are zeros. Rows of 128 bytes, swizzled (see swizzled_map).
+__device__ inline void tensor_load(unsigned to, const TensorMap& map, int slice, int place, int sample,
+                                   unsigned barrier) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3, "
+      "%4, %5}], [%6];" ::"r"(to),
+      "l"(&map), "r"(0), "r"(slice), "r"(place), "r"(sample), "r"(barrier)
+      : "memory");
+}
+
 __device__ inline void copy_16(unsigned to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
@@ -99,6 +115,15 @@ __device__ inline float silu(float x) {
   return fmaf(half, fast_tanh(half), half);
 }
 
+// What comes back through silu(gate) * value, and that product again.
+struct GateGradient {
+  float of_gate, of_value, gated;
+};
+__device__ inline GateGradient gate_gradient(float gate, float value, float of_gated) {
+  const float open = fmaf(0.5f, fast_tanh(0.5f * gate), 0.5f), opened = gate * open;
+  return {of_gated * value * fmaf(opened, 1.f - open, open), of_gated * opened, opened * value};
+}
+
 // Value j of lane i of four becomes value i of lane j.
 __device__ inline void trade(unsigned (&values)[4], int lane) {
 #pragma unroll
@@ -114,6 +139,13 @@ __device__ inline void trade(unsigned (&values)[4], int lane) {
   }
 }
 
+__device__ inline uint4 load_16(unsigned address) {
+  uint4 values;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(values.x), "=r"(values.y), "=r"(values.z), "=r"(values.w)
+               : "r"(address));
+  return values;
+}
 __device__ inline void store_4(unsigned address, unsigned a, unsigned b, unsigned c, unsigned d) {
   asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};" ::"r"(address),
                "r"(a), "r"(b), "r"(c), "r"(d)
@@ -190,10 +222,7 @@ constexpr int kPitch = 64 * 2 + 16;  // bytes of a staged row of 64 values; bank
 __device__ inline void write_rows(Bf16* to, unsigned from, int rows, long long width, int thread) {
   for (int i = thread; i < rows * 8; i += 128) {
     const int row = i / 8, part = i % 8;
-    uint4 values;
-    asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(values.x), "=r"(values.y), "=r"(values.z), "=r"(values.w)
-                 : "r"(from + row * kPitch + part * 16));
-    *reinterpret_cast<uint4*>(to + row * width + part * 8) = values;
+    *reinterpret_cast<uint4*>(to + row * width + part * 8) =
+        load_16(from + row * kPitch + part * 16);
   }
 }

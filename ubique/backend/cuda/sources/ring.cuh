@@ -3,14 +3,15 @@
 #include "hopper.cuh"
 
 // One thread fills, warps empty.
-struct Ring {
+template <int count>
+struct RingOf {
   unsigned full, empty, stages;  // addresses
   int step = 0;
 
-  __device__ unsigned stage_bytes(unsigned bytes) const { return stages + step % STAGES * bytes; }
-  __device__ unsigned full_now() const { return full + step % STAGES * 8; }
-  __device__ unsigned empty_now() const { return empty + step % STAGES * 8; }
-  __device__ unsigned parity() const { return step / STAGES & 1; }
+  __device__ unsigned stage_bytes(unsigned bytes) const { return stages + step % count * bytes; }
+  __device__ unsigned full_now() const { return full + step % count * 8; }
+  __device__ unsigned empty_now() const { return empty + step % count * 8; }
+  __device__ unsigned parity() const { return step / count & 1; }
   // The next piece, as soon as there is room for it.
   __device__ void fetch(const char* from, unsigned bytes) {
     barrier_wait(empty_now(), parity() ^ 1);
@@ -19,12 +20,15 @@ struct Ring {
     ++step;
   }
 };
+using Ring = RingOf<STAGES>;
 
-__device__ inline Ring make_ring(char* memory, unsigned barriers_at, int readers) {
-  Ring ring{shared_address(memory) + barriers_at, shared_address(memory) + barriers_at + 8 * STAGES,
-            shared_address(memory)};
+// From `memory` on, with its barriers so many bytes behind.
+template <int count = STAGES>
+__device__ inline RingOf<count> make_ring(char* memory, unsigned barriers_at, int readers) {
+  RingOf<count> ring{shared_address(memory) + barriers_at,
+                     shared_address(memory) + barriers_at + 8 * count, shared_address(memory)};
   if (threadIdx.x == 0) {
-    for (int i = 0; i < STAGES; ++i) {
+    for (int i = 0; i < count; ++i) {
       barrier_init(ring.full + 8 * i, 1);
       barrier_init(ring.empty + 8 * i, readers);
     }

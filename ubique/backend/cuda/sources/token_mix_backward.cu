@@ -49,19 +49,12 @@ __device__ inline void gate_gradients(unsigned (&of_gate)[4][4], unsigned (&of_u
   for (int j = 0; j < 8; ++j) {
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      float g[2], u[2], v[2];
-#pragma unroll
-      for (int e = 0; e < 2; ++e) {
-        const int i = j * 4 + r * 2 + e;
-        const float gate = wide[i], up = wide[32 + i], from = of_gated[i];
-        const float open = fmaf(0.5f, fast_tanh(0.5f * gate), 0.5f), value = gate * open;
-        g[e] = from * up * fmaf(value, 1.f - open, open);
-        u[e] = from * value;
-        v[e] = value * up;
-      }
-      of_gate[j / 2][j % 2 * 2 + r] = pack_pair(g[0], g[1]);
-      of_up[j / 2][j % 2 * 2 + r] = pack_pair(u[0], u[1]);
-      values[j / 2][j % 2 * 2 + r] = pack_pair(v[0], v[1]);
+      const int i = j * 4 + r * 2, to = j % 2 * 2 + r;
+      const auto low = gate_gradient(wide[i], wide[32 + i], of_gated[i]);
+      const auto high = gate_gradient(wide[i + 1], wide[33 + i], of_gated[i + 1]);
+      of_gate[j / 2][to] = pack_pair(low.of_gate, high.of_gate);
+      of_up[j / 2][to] = pack_pair(low.of_value, high.of_value);
+      values[j / 2][to] = pack_pair(low.gated, high.gated);
     }
   }
 }
