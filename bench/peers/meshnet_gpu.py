@@ -9,6 +9,8 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+from finite import check_finite
+
 DILATIONS = [1, 2, 4, 8, 16, 16, 8, 4, 2]
 torch.backends.cudnn.benchmark = True
 
@@ -104,6 +106,7 @@ def training(channels, size, repeats):
 
         short = "channels_last" if layout is torch.channels_last_3d else "contiguous"
         report(f"eager AMP {short}", channels, size, "train", step, repeats)
+        check_finite(model)
         del model, optimizer, x, y
 
 

@@ -11,6 +11,8 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
+from finite import check_finite
+
 torch.backends.cudnn.benchmark = True
 HEIGHT, WIDTH = 240, 320
 
@@ -139,6 +141,7 @@ def train_cuda(batch, rounds, pieces):
                 optimizer.step()
 
             report(f"{way}, {doubled.__name__}", "train", batch, step, "cuda", rounds, pieces)
+            check_finite(model)
 
 
 def run_cpu(batch, rounds, pieces):

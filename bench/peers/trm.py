@@ -10,6 +10,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+from finite import check_finite
+
 SIZES = {  # tokens, vocabulary, calls that better the latent state, token mixing
     "sudoku_mlp": (81, 11, 6, True),
     "sudoku_att": (81, 11, 6, False),
@@ -151,13 +153,6 @@ def work_of(mode, model, compiled, batch, seq, vocab, device):
         torch._foreach_lerp_(averages, [p.detach() for p in model.parameters()], 0.001)
 
     return update
-
-
-def check_finite(model):
-    """Tensor cores are faster on NaNs: a card that multiplies those draws less power and keeps its clock."""
-    broken = [name for name, parameter in model.named_parameters() if not parameter.isfinite().all()]
-    if broken:
-        sys.exit(f"trm.py: these weights are not finite, so the times mean nothing: {', '.join(broken)}")
 
 
 def main():
