@@ -141,8 +141,8 @@ Latents Trm::start(const TrmWeights& weights, std::int64_t batch) const {
 
 at::Tensor Trm::block(const TrmWeights& weights, std::size_t index, const at::Tensor& x) const {
   const auto& block = weights.blocks[index];
-  const auto mixed = config_.mlp_t ? kernels::token_mix(x, block.tokens, kept_tokens_)
-                                   : attend(weights, block, x);
+  const auto mixed =
+      config_.mlp_t ? kernels::token_mix(x, block.tokens, kept_tokens_) : attend(weights, block, x);
   return kernels::channel_mix(mixed, block.channels, kept_channels_);
 }
 
