@@ -3,8 +3,10 @@
 // (LibTorch's profiler, which asks the vendor's), as a trace that Chrome and Perfetto show.
 #pragma once
 
+#include <c10/core/Device.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
 
+#include <set>
 #include <string>
 
 #include "ubique/device/runtime.h"

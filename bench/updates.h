@@ -3,6 +3,9 @@
 // device.
 #pragma once
 
+#include <ATen/ATen.h>
+#include <torch/nn/module.h>
+
 #include <stdexcept>
 #include <utility>
 
@@ -45,7 +48,12 @@ inline Measured time_updates(engine::Task& task, const engine::Session& session,
     learner.add(batch);
     learner.finish(step++);
   };
-  return measure(update, device, rounds, pieces);
+  const auto measured = measure(update, device, rounds, pieces);
+  for (const auto& item : task.model().network().named_parameters()) {
+    check(item.value().isfinite().all().item<bool>(), ErrorKind::Internal,
+          "[bench.updates] {} is not finite, so the times mean nothing.", item.key());
+  }
+  return measured;
 }
 
 }  // namespace ubique::bench

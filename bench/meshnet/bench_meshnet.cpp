@@ -2,7 +2,7 @@
 // Times whole updates and whole inferences of MeshNet through the same code that train and run use:
 // the family's plan, the engine's learner, the segmenter. One JSON line per case.
 //   bench_meshnet DEVICE train|run CHANNELS SIZE [REPEATS] [MEMORY] [DTYPE]
-// With PROFILE=1 in the environment, one more pass prints what each op takes.
+// PROFILE=1 and TRACE=FILE.json: see measure.h.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -3,7 +3,7 @@
 // engine's learner, the predictor; the network alone, pictures and maps stay on the device. One
 // JSON line per case.
 //   bench_msinet DEVICE train|run BATCH [ROUNDS] [DTYPE] [PIECES]
-// PIECES calls are waited for together. With PROFILE=1 one more pass prints what each op takes.
+// PIECES calls are waited for together. PROFILE=1 and TRACE=FILE.json: see measure.h.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 

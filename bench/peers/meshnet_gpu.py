@@ -105,8 +105,9 @@ def training(channels, size, repeats):
             scaler.update()
 
         short = "channels_last" if layout is torch.channels_last_3d else "contiguous"
-        report(f"eager AMP {short}", channels, size, "train", step, repeats)
+        step()
         check_finite(model)
+        report(f"eager AMP {short}", channels, size, "train", step, repeats)
         del model, optimizer, x, y
 
 

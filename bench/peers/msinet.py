@@ -140,8 +140,9 @@ def train_cuda(batch, rounds, pieces):
                 loss.backward()
                 optimizer.step()
 
-            report(f"{way}, {doubled.__name__}", "train", batch, step, "cuda", rounds, pieces)
+            step()
             check_finite(model)
+            report(f"{way}, {doubled.__name__}", "train", batch, step, "cuda", rounds, pieces)
 
 
 def run_cpu(batch, rounds, pieces):

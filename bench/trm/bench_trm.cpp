@@ -4,7 +4,7 @@
 // steps of a batch). Puzzles are noise; those to learn from stay on the device. One JSON line per
 // case.
 //   bench_trm DEVICE train|run sudoku_mlp|sudoku_att|maze_att BATCH [ROUNDS] [PIECES]
-// PIECES calls are waited for together. With PROFILE=1 one more pass prints what each op takes.
+// PIECES calls are waited for together. PROFILE=1 and TRACE=FILE.json: see measure.h.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 

@@ -5,17 +5,21 @@
 #include <ATen/core/grad_mode.h>
 #include <doctest/doctest.h>
 
+#include "ubique/kernels/trust.h"
+
 using namespace ubique::kernels;
 
 namespace {
 
-struct Case {
-  at::Tensor x = at::randn({2, 3, 4}, at::kDouble).requires_grad_();
-  at::Tensor weight = at::randn({6, 4}, at::kDouble).requires_grad_();
-  at::Tensor of_product = at::randn({2, 3, 6}, at::kDouble);
-  at::Tensor of_rest = at::randn({2, 3, 4}, at::kDouble);
+at::Tensor values(at::IntArrayRef shape, int seed) {
+  return made_up(shape, at::zeros({1}, at::kDouble), seed);
+}
 
-  Case() { at::manual_seed(1); }
+struct Case {
+  at::Tensor x = values({2, 3, 4}, 1).requires_grad_();
+  at::Tensor weight = values({6, 4}, 2).requires_grad_();
+  at::Tensor of_product = values({2, 3, 6}, 3);
+  at::Tensor of_rest = values({2, 3, 4}, 4);
 
   /// Gradients of x and the weight, by torch's own ops.
   std::vector<at::Tensor> expected(bool product, bool rest) const {
@@ -80,4 +84,24 @@ TEST_CASE("branch: frozen weights pass gradients on, and nothing is recorded wit
   CHECK(at::allclose(made.x.grad(), made.expected(true, true)[0]));
   const at::NoGradGuard no_gradients;
   CHECK(!std::get<0>(branch_off(made.x, {made.weight, at::kDouble})).requires_grad());
+}
+
+TEST_CASE("branch: weights learn in their own dtype, also where x does not") {
+  Case made;
+  made.x = made.x.detach().to(at::kBFloat16);
+  made.weight = made.weight.detach().to(at::kFloat).requires_grad_();
+  const auto [wide, rest] = branch_off(made.x, {made.weight, at::kBFloat16});
+  CHECK((wide.scalar_type() == at::kBFloat16));
+  (wide.to(at::kDouble) * made.of_product).sum().backward();
+  CHECK((made.weight.grad().scalar_type() == at::kFloat));
+  const auto expected = at::einsum("bln,blk->nk", {made.of_product, made.x.to(at::kDouble)});
+  CHECK(at::allclose(made.weight.grad().to(at::kDouble), expected, 0.02, 0.02));
+}
+
+TEST_CASE("branch: a gradient that does not lie in a row is added to all the same") {
+  const Case made;
+  const auto [wide, rest] = branch_off(made.x, {made.weight, at::kDouble});
+  const auto turned = (rest.transpose(1, 2) * made.of_rest.transpose(1, 2).contiguous()).sum();
+  ((wide * made.of_product).sum() + turned).backward();
+  CHECK(at::allclose(made.x.grad(), made.expected(true, true)[0]));
 }

@@ -47,6 +47,8 @@ class Task {
   /// of the family's own kind beside ours; `folder` is the run's.
   virtual void epoch_closed(const EpochRecord& /*record*/,
                             const std::filesystem::path& /*folder*/) {}
+  /// A checkpoint is on disk: the place for what it cannot be used without.
+  virtual void checkpoint_saved(const std::filesystem::path& /*folder*/) {}
   /// An optimizer of the family's own, for parameters that need a gradient; null: the engine's, by
   /// the options' name. Called once the network is on its device.
   virtual std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& /*options*/);

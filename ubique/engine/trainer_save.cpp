@@ -27,7 +27,10 @@ Checkpoint TrainingRun::checkpoint(const UpdateFacts* before) {
   return made;
 }
 
-void TrainingRun::save(const std::string& name) { folder_.save(checkpoint(), name, recipe_.keep); }
+void TrainingRun::save(const std::string& name) {
+  folder_.save(checkpoint(), name, recipe_.keep);
+  task_.checkpoint_saved(options_.folder);
+}
 
 /// A checkpoint that stands before the update just made, with the batches of it.
 std::filesystem::path TrainingRun::dump_update(const UpdateFacts& facts) {

@@ -37,7 +37,7 @@ class BranchOff final : public torch::autograd::Node {
     if (!of_sum.defined()) return at::mm(of_product, weight_.value).view(x_.sizes());
     const bool ours = of_sum.use_count() == 1 && of_sum.storage().use_count() == 1;
     if (!ours || !of_sum.is_contiguous()) of_sum = of_sum.clone(at::MemoryFormat::Contiguous);
-    of_sum.flatten(0, 1).addmm_(of_product, weight_.value);
+    of_sum.view({-1, of_sum.size(2)}).addmm_(of_product, weight_.value);
     return of_sum;
   }
 

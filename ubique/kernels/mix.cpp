@@ -44,7 +44,7 @@ struct Channels {
                                                           const GatedWeights& weights,
                                                           const at::Tensor& wide) {
     if (weights.packed_back.defined() && are_many(of_sum)) {
-      return fused::channel_gate_backward(rows(of_sum), weights.packed_back, wide);
+      return fused::channel_gate_backward(rows(of_sum).contiguous(), weights.packed_back, wide);
     }
     return fused::swiglu_backward(at::mm(rows(of_sum), weights.down.value), wide);
   }
@@ -54,10 +54,10 @@ struct Channels {
   static at::Tensor gate_up_gradient(const at::Tensor& of_wide, const at::Tensor& x) {
     return at::mm(of_wide.flatten(1).t(), rows(x));  // (2I, H)
   }
-  /// Adds to the sum's gradient what comes back through the gate.
+  /// Adds to the sum's gradient, which is contiguous, what comes back through the gate.
   static void add_gradient(const at::Tensor& of_sum, const at::Tensor& of_wide,
                            const at::Tensor& gate_up) {
-    rows(of_sum).addmm_(of_wide.flatten(1), gate_up);
+    of_sum.view({-1, of_sum.size(2)}).addmm_(of_wide.flatten(1), gate_up);
   }
 };
 
@@ -250,10 +250,12 @@ at::Tensor token_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept
 void pack_for_channel_mix(GatedWeights& weights) {
   const bool learns = at::GradMode::is_enabled();  // frozen weights too pass gradients on
   const PlainTensors plain;
-  const auto& gate_up = weights.gate_up.value;
-  if (!fused::does_channel_gate(gate_up) || !trusts_channel_gate(gate_up, learns)) return;
-  weights.packed = fused::pack_channel_gate(gate_up, false);
-  if (learns) weights.packed_back = fused::pack_channel_gate(weights.down.value, true);
+  const auto &gate_up = weights.gate_up.value, &down = weights.down.value;
+  if (!fused::does_channel_gate(gate_up)) return;
+  if (trusts_channel_gate(gate_up)) weights.packed = fused::pack_channel_gate(gate_up, false);
+  if (learns && trusts_channel_gate_backward(down)) {
+    weights.packed_back = fused::pack_channel_gate(down, true);
+  }
 }
 
 void pack_for_token_mix(GatedWeights& weights, std::int64_t width) {

@@ -8,9 +8,11 @@
 
 namespace ubique::kernels {
 
-/// For weights like these, (2I, K); `learns`: gradients too.
-bool trusts_channel_gate(const at::Tensor& gate_up, bool learns);
-/// For weights like these, (2I, L), and so many channels.
+/// For weights like these, (2I, K).
+bool trusts_channel_gate(const at::Tensor& gate_up);
+/// For weights like these, (K, I).
+bool trusts_channel_gate_backward(const at::Tensor& down);
+/// For weights like these, (2I, L), and so many channels; `learns`: gradients too.
 bool trusts_token_mix(const at::Tensor& gate_up, std::int64_t width, bool learns);
 
 }  // namespace ubique::kernels

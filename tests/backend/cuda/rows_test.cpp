@@ -79,6 +79,7 @@ TEST_CASE("cuda rows: sub-layers and their gradients agree with the CPU in doubl
     }
   }
   compare_mix({false, 43, 97, 512, 768}, at::kBFloat16);  // as wide as the fused gate can be
+  compare_mix({false, 97, 97, 64, 512}, at::kBFloat16);   // a processor has more than one turn
 }
 
 TEST_CASE("cuda rows: on Hopper the kernels are trusted, so that it is they who are compared") {
@@ -95,10 +96,12 @@ TEST_CASE("cuda rows: on Hopper the kernels are trusted, so that it is they who 
     pack_for_token_mix(tokens, 512);
     CHECK(tokens.packed.defined());
   }
-  auto channels = weights(1536, 512);
-  pack_for_channel_mix(channels);
-  CHECK(channels.packed.defined());
-  CHECK(channels.packed_back.defined());
+  for (const auto& [inner, width] : {std::pair{1536, 512}, {768, 512}, {512, 64}, {256, 256}}) {
+    auto channels = weights(inner, width);
+    pack_for_channel_mix(channels);
+    CHECK(channels.packed.defined());
+    CHECK(channels.packed_back.defined());
+  }
 }
 
 TEST_CASE("cuda rows: extents that vectors do not divide are done by plain ops") {

@@ -7,6 +7,7 @@
 #include "chat_samples.h"
 #include "ubique/engine/optimizer.h"
 #include "ubique/models/trm/loss.h"
+#include "ubique/probe/timing.h"
 
 namespace ubique::trm {
 namespace {
@@ -62,6 +63,7 @@ std::vector<double> learn(Trm& network, const Lessons& lessons, int updates) {
 }  // namespace
 
 TEST_CASE("chat: what was learnt from a file is said again, each answer after its own question") {
+  const probe::ThreadCount alone(1);  // so small that threads would wait for each other
   for (const auto loss_on : {data::LossOn::All, data::LossOn::Assistant}) {
     auto config = test::speaking_config();
     config.seq_len = 48;

@@ -3,6 +3,7 @@
 #include "chat_samples.h"
 #include "training_samples.h"
 #include "ubique/models/trm/chat_scores.h"
+#include "ubique/models/trm/commands_chat.h"
 
 using namespace ubique;
 using namespace ubique::test;
@@ -112,6 +113,18 @@ TEST_CASE("chat scores: means over tokens are those of the rows together, cut as
   CHECK(whole.lm_loss == doctest::Approx(means).epsilon(1e-5));
   CHECK(whole.lm_loss != doctest::Approx(whole.token_loss).epsilon(1e-6));
   CHECK(score(examples, 3).token_loss == doctest::Approx(whole.token_loss).epsilon(1e-5));
+}
+
+TEST_CASE("chat training: stopped before its first evaluation a run has its tokenizer already") {
+  const ScratchFolder scratch;
+  write_talks(scratch / "talks", 1);
+  auto options = trm_train_options_in(scratch / "run");
+  options.stop_requested = [] { return true; };
+  auto task = trm::make_task(chat_request(scratch / "talks"));
+  const auto result = engine::train(*task, trm_plan(), options);
+  CHECK(result.interrupted);
+  CHECK(read_file(trm::find_chat_tokenizer(result.last_checkpoint) / "tokenizer.json") ==
+        read_file(scratch / "talks/tokenizer/tokenizer.json"));
 }
 
 TEST_CASE("chat scores: who stops has the scores so far") {

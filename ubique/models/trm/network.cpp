@@ -141,15 +141,10 @@ Latents Trm::start(const TrmWeights& weights, std::int64_t batch) const {
 
 at::Tensor Trm::block(const TrmWeights& weights, std::size_t index, const at::Tensor& x) const {
   const auto& block = weights.blocks[index];
-  const auto mixed =
-      config_.mlp_t ? kernels::token_mix(x, block.tokens, kept_tokens_) : attend(weights, block, x);
-  return kernels::channel_mix(mixed, block.channels, kept_channels_);
-}
-
-at::Tensor Trm::attend(const TrmWeights& weights, const BlockWeights& block,
-                       const at::Tensor& x) const {
   const AttentionForm form{config_.num_heads, config_.causal, weights.rope_cos, weights.rope_sin};
-  return attention_mix(x, block.qkv, block.out, form);
+  const auto mixed = config_.mlp_t ? kernels::token_mix(x, block.tokens, kept_tokens_)
+                                   : attention_mix(x, block.qkv, block.out, form);
+  return kernels::channel_mix(mixed, block.channels, kept_channels_);
 }
 
 at::Tensor Trm::call(const TrmWeights& weights, const at::Tensor& h,

@@ -73,8 +73,6 @@ class Trm final : public torch::nn::Module {
   at::Tensor block(const TrmWeights& weights, std::size_t index, const at::Tensor& x) const;
 
  private:
-  at::Tensor attend(const TrmWeights& weights, const BlockWeights& block,
-                    const at::Tensor& x) const;
   /// `times` calls, each on what the one before it gave.
   at::Tensor calls(const TrmWeights& weights, at::Tensor h, const at::Tensor& injected,
                    std::int64_t times) const;

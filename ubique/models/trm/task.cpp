@@ -128,8 +128,7 @@ std::unique_ptr<TrmTask> make_task(const engine::Request& request) {
   return std::make_unique<TrmTask>(std::move(parts));
 }
 
-void TrmTask::epoch_closed(const engine::EpochRecord& /*record*/,
-                           const std::filesystem::path& folder) {
+void TrmTask::checkpoint_saved(const std::filesystem::path& folder) {
   data::keep_chat_tokenizer(parts_.settings.data.front(), folder);
 }
 

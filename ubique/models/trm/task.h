@@ -52,8 +52,7 @@ class TrmTask final : public engine::Task {
   /// A puzzle held out, step by step.
   std::vector<engine::ReportPicture> pictures() override;
   /// The tokenizer of a chat's data set goes with what learnt from it: RUN/tokenizer.
-  void epoch_closed(const engine::EpochRecord& record,
-                    const std::filesystem::path& folder) override;
+  void checkpoint_saved(const std::filesystem::path& folder) override;
   std::unique_ptr<engine::Optimizer> make_optimizer(
       const engine::OptimizerOptions& options) override;
   Json story() const override { return parts_.story; }

@@ -39,8 +39,8 @@ struct GateBackward {
 
   // 16 bytes of a token: the copy engine changes their places by their row.
   __device__ unsigned at(int token, int part) const {
-    const int row = token * 2 + part / 2, place = part % 2 * 4 + this->place.lane % 4;
-    return tiles.stage_bytes(kTileBytes) + row * 128 + (place ^ row % 8) * 16;
+    const int row = token * 2 + part / 2, sixteenth = part % 2 * 4 + place.lane % 4;
+    return tiles.stage_bytes(kTileBytes) + row * 128 + (sixteenth ^ row % 8) * 16;
   }
   // 8 of every 32 units of a thread's upper (half = 0) or lower (2) token.
   template <int half>
