@@ -115,6 +115,27 @@ TEST_CASE("config: keys lists what is written, has and where say whether and whe
   CHECK(config.where("b") == "flag");
 }
 
+TEST_CASE(
+    "config: of two names of one setting the stronger source counts, the other is not stored") {
+  auto config = Config::from_text("wd: 1\nclip: 2\nclip_norm: 2\nbad: 1\nworse: 2\n", "a.yaml");
+  config.set_environment({{"UBIQUE_RATE", "3"}});
+  config.set_flag("weight_decay", "5");
+  CHECK(config.name_said({"weight_decay", "wd"}) == "weight_decay");
+  CHECK(config.name_said({"wd", "weight_decay"}) == "weight_decay");
+  CHECK(config.name_said({"lr", "rate"}) == "rate");
+  CHECK(config.name_said({"none", "neither"}) == "none");
+  CHECK(config.name_said({"clip", "clip_norm"}) == "clip_norm");  // they agree
+  const auto told = ubique::test::refusal_of(ErrorKind::Usage, [&] {
+    (void)config.name_said({"bad", "worse"});
+  });
+  CHECK(contains(told, "bad and worse are one setting; got 1 and 2"));
+  CHECK(config.get("weight_decay", 0) == 5);
+  config.ignore("bad");
+  config.ignore("worse");
+  config.finish();  // the weaker name is no unknown key
+  CHECK(config.resolved().size() == 1);
+}
+
 TEST_CASE("config: a missing required key says what is expected and where") {
   const auto config = config_of("training:\n  steps: 1\n");
   CHECK(error_of([&] { config.section("training").require<double>("lr"); }) ==

@@ -64,6 +64,27 @@ TEST_CASE("recipe: averages by a decay, or on and off with a rate beside it") {
   CHECK(ema_of("lr: 1\n", 0.99) == 0.99);
 }
 
+TEST_CASE("recipe: a flag counts over a file that says the setting by its other name") {
+  for (const auto& [flag, file] : {std::pair{"weight_decay", "wd"},
+                                   {"wd", "weight_decay"},
+                                   {"clip_norm", "grad_clip_norm"},
+                                   {"grad_clip_norm", "clip_norm"},
+                                   {"lr_floor", "lr_min_ratio"},
+                                   {"ema_rate", "ema"}}) {
+    CAPTURE(flag);
+    auto config = Config::from_text(std::string(file) + ": 0.5\n", "run.yaml");
+    config.set_environment({});
+    config.set_flag(flag, "0.25");
+    const auto recipe = read_recipe(config, {});
+    const std::string key = flag;
+    CHECK((key == "clip_norm" || key == "grad_clip_norm" ? recipe.clip_norm
+           : key == "lr_floor"                           ? recipe.schedule.floor
+           : key == "ema_rate"                           ? recipe.ema_decay
+                                                         : recipe.optimizer.weight_decay) == 0.25);
+    config.finish();
+  }
+}
+
 TEST_CASE("recipe: a share of warm-up stands for a family's steps") {
   Recipe defaults;
   defaults.schedule.warmup_steps = 2000;

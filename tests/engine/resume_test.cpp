@@ -98,6 +98,29 @@ TEST_CASE("trainer: averages, loss scale, plateau and sgd are resumed as exactly
   check_same(whole, broken(recipe, plan, scratch / "broken", {2, 7}));
 }
 
+TEST_CASE(
+    "trainer: what a run is killed in the middle of an epoch loses is what was not saved yet") {
+  const test::ScratchFolder scratch;
+  const Recipe recipe = toy_recipe();
+  const auto whole = unbroken(recipe, toy_plan(), scratch / "whole");
+  auto options = toy_options(scratch / "killed");
+  options.save_every = std::chrono::seconds(0);
+  std::int64_t done = 0;
+  options.stop_requested = [&]() -> bool {
+    if (++done == 2) throw std::runtime_error("as a kill would end it");
+    return false;
+  };
+  ToyTask task(recipe);
+  CHECK_THROWS_AS(train(task, toy_plan(), options), std::runtime_error);
+  CHECK(load_checkpoint(scratch / "killed/checkpoints/last", false).step == 2);
+  options.stop_requested = nullptr;
+  options.resume = true;
+  ToyTask again(recipe);
+  const auto result = train(again, toy_plan(), options);
+  CHECK(result.scores == whole.result.scores);
+  CHECK(result.train_loss == whole.result.train_loss);
+}
+
 TEST_CASE("trainer: a finished run that is resumed stays as it is") {
   const ScratchFolder scratch;
   const auto recipe = toy_recipe(2);

@@ -257,6 +257,26 @@ bool Config::has(std::string_view key) const {
   return document_->find_raw(*view_, key).has_value();
 }
 
+std::string Config::name_said(const std::vector<std::string>& names) const {
+  const auto strength = [](const std::string& source) {
+    return source == "flag" ? 3 : source.starts_with("environment ") ? 2 : 1;
+  };
+  auto said = names.front();
+  std::optional<RawValue> best;
+  for (const auto& name : names) {
+    auto raw = document_->find_raw(*view_, name);
+    if (!raw || (best && strength(raw->source) < strength(best->source))) continue;
+    check(!best || strength(raw->source) > strength(best->source) ||
+              raw->node.text == best->node.text,
+          ErrorKind::Usage,
+          "[base.config] {}: {} and {} are one setting; got {} and {}, expected one of them.",
+          raw->source, said, name, best ? best->node.text : "", raw->node.text);
+    said = name;
+    best = std::move(raw);
+  }
+  return said;
+}
+
 Config Config::section(std::string_view key) const {
   const auto* node = document_->find_node(*view_, key);
   const auto path = dotted(view_->path, key);

@@ -52,6 +52,9 @@ class Config {
   std::int64_t get_bytes(std::string_view key, std::int64_t fallback) const;
 
   bool has(std::string_view key) const;
+  /// Of the names of one setting the one that counts: what the strongest source says, else the
+  /// first. Usage error where one source says two different things.
+  std::string name_said(const std::vector<std::string>& names) const;
   Config section(std::string_view key) const;             ///< a nested mapping; empty if absent
   std::vector<Config> items(std::string_view key) const;  ///< a list of mappings; empty if absent
   std::vector<std::string> keys() const;                  ///< the YAML keys written here

@@ -72,8 +72,8 @@ void check_verb(int argc, char** argv) {
   const auto names = verb_names();
   const std::string word = argv[1];
   check(std::find(names.begin(), names.end(), word) != names.end(), ErrorKind::Usage,
-        "[cli.parse] unknown verb; got '{}', expected one of {}.{}", word, join(names, ", "),
-        hint(word, names));
+        "[cli.parse] unknown verb; got '{}', expected one of {}.{} See 'ubique --help'.", word,
+        join(names, ", "), hint(word, names));
 }
 
 /// A word where a family (or what it can do) should be, before the parser calls it an argument too
@@ -108,6 +108,8 @@ void check_subcommands(const CLI::App& app, int argc, char** argv) {
 }
 
 ExitCode parse_and_run(int argc, char** argv) {
+  static char help[] = "--help";
+  if (argc == 2 && std::string_view(argv[1]) == "help") argv[1] = help;
   check_verb(argc, argv);
   std::function<ExitCode()> chosen;
   const auto app = build_app(chosen);

@@ -89,6 +89,7 @@ void set_words(Config& config, const std::vector<std::string>& words) {
 std::string named_config(const Family& family, std::string name) {
   namespace fs = std::filesystem;
   const auto folder = fs::path("configs") / family.name();
+  const auto given = name;
   if (name.starts_with("cfg_")) name.erase(0, 4);
   if (name.ends_with(".yaml")) name.erase(name.size() - 5);
   std::vector<std::string> known;
@@ -101,7 +102,8 @@ std::string named_config(const Family& family, std::string name) {
   fail(ErrorKind::Usage,
        "[cli.settings] --config-name names no file of {} here; got '{}', expected {}.{} --config "
        "FILE takes one from anywhere (PREFIX/share/ubique/configs of an installed program).",
-       folder.string(), name, known.empty() ? "such a folder" : join(known, ", "),
+       folder.string(), given,
+       known.empty() ? "that folder where the program is started" : join(known, ", "),
        hint(name, known));
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ubique/cli/interrupt.h"
 
+#include <unistd.h>
+
 #include <csignal>
+#include <string_view>
 
 namespace ubique::cli {
 namespace {
@@ -9,8 +12,11 @@ namespace {
 volatile std::sig_atomic_t interrupts = 0;
 
 void note_interrupt(int signal) {
+  constexpr std::string_view kTold =
+      "\nubique: stopping after what is being done now; once more ends it at once\n";
   interrupts = 1;
   std::signal(signal, SIG_DFL);
+  [[maybe_unused]] const auto told = ::write(STDERR_FILENO, kTold.data(), kTold.size());
 }
 
 }  // namespace

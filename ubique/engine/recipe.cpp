@@ -45,8 +45,8 @@ void read_optimizer(const Config& config, OptimizerOptions& options) {
   const RecipeReader read(config);
   options.name = config.get<std::string>("optimizer", options.name);
   options.lr = read.number("lr", options.lr, 0, 1e3);
-  options.weight_decay = read.number("weight_decay", options.weight_decay, 0, kNoLimit);
-  options.weight_decay = read.number("wd", options.weight_decay, 0, kNoLimit);
+  options.weight_decay =
+      read.number(config.name_said({"weight_decay", "wd"}), options.weight_decay, 0, kNoLimit);
   options.beta1 = read.number("beta1", options.beta1, 0, 1 - 1e-12);
   options.beta2 = read.number("beta2", options.beta2, 0, 1 - 1e-12);
   options.eps = read.number("eps", options.eps, 0, 1);
@@ -71,7 +71,7 @@ void read_schedule(const Config& config, ScheduleOptions& options) {
   options.base_momentum = read.number("base_momentum", options.base_momentum, 0, 1 - 1e-12);
   options.max_momentum = read.number("max_momentum", options.max_momentum, 0, 1 - 1e-12);
   options.cycle_momentum = config.get<bool>("cycle_momentum", options.cycle_momentum);
-  options.floor = read.number("lr_floor", options.floor, 0, 1);
+  options.floor = read.number(config.name_said({"lr_floor", "lr_min_ratio"}), options.floor, 0, 1);
   options.factor = read.number("plateau_factor", options.factor, 0, 1);
   options.threshold = read.number("plateau_threshold", options.threshold, 0, 1);
   options.patience = read.count("plateau_patience", options.patience, 0);
@@ -86,7 +86,10 @@ double read_ema(const Config& config, double fallback) {
   const auto word = lowercase(config.get<std::string>("ema", ""));
   if (word == "true" || word == "false") return word == "true" ? rate : 0;
   if (word.empty() && config.has("ema_rate")) return fallback > 0 ? rate : 0;
-  return read.number("ema", fallback, 0, kMost);
+  const auto decay = read.number("ema", fallback, 0, kMost);
+  const bool overruled =
+      config.has("ema_rate") && config.where("ema_rate") == "flag" && config.where("ema") != "flag";
+  return overruled && decay > 0 ? rate : decay;
 }
 
 }  // namespace
@@ -120,7 +123,8 @@ Recipe read_recipe(const Config& config, const Recipe& defaults) {
   recipe.max_steps = read.count("max_steps", recipe.max_steps, 0);
   read_optimizer(config, recipe.optimizer);
   read_schedule(config, recipe.schedule);
-  recipe.clip_norm = read.number("clip_norm", recipe.clip_norm, 0, kNoLimit);
+  recipe.clip_norm =
+      read.number(config.name_said({"clip_norm", "grad_clip_norm"}), recipe.clip_norm, 0, kNoLimit);
   recipe.ema_decay = read_ema(config, recipe.ema_decay);
   recipe.watch = config.get<std::string>("watch", recipe.watch);
   if (recipe.watch != defaults.watch) recipe.watch_higher = higher_is_better(recipe.watch);

@@ -3,6 +3,7 @@
 // moment and go on.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -24,6 +25,7 @@ struct TrainOptions {
   ProgressStyle progress = ProgressStyle::Lines;
   std::ostream* progress_stream = nullptr;  ///< where it goes; none = stderr
   std::int64_t log_every = 10;              ///< steps between reads of the device's metrics
+  std::chrono::seconds save_every{300};     ///< what a kill loses at most, beside a step
   std::string configuration;                ///< run.yaml's text: the resolved configuration
   bool report = true;                       ///< write report.html
   std::function<bool()> stop_requested;     ///< asked after every step; true = save and return

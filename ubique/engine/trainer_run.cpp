@@ -81,6 +81,8 @@ void TrainingRun::make_update() {
   if (recipe_.checkpoint_every > 0 && state_.step % recipe_.checkpoint_every == 0) {
     save(fmt::format("step-{}", state_.step));
     save("last");
+  } else if (Clock::now() - save_time_ >= options_.save_every) {
+    save("last");
   }
 }
 

@@ -76,7 +76,7 @@ class TrainingRun {
   std::unique_ptr<Progress> progress_;
   std::string note_;  // of the progress
   Clock::time_point start_ = Clock::now(), epoch_start_ = start_, log_start_ = start_;
-  Clock::time_point report_time_ = start_;
+  Clock::time_point report_time_ = start_, save_time_ = start_;
   std::int64_t logged_samples_ = 0;
   RatioSums ratios_;
   double known_skipped_ = 0;

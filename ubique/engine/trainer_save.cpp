@@ -30,6 +30,7 @@ Checkpoint TrainingRun::checkpoint(const UpdateFacts* before) {
 void TrainingRun::save(const std::string& name) {
   folder_.save(checkpoint(), name, recipe_.keep);
   task_.checkpoint_saved(options_.folder);
+  save_time_ = Clock::now();
 }
 
 /// A checkpoint that stands before the update just made, with the batches of it.

@@ -9,7 +9,6 @@
 #include "ubique/base/error.h"
 
 namespace ubique::trm {
-namespace {
 
 void check_speaks(const TrmConfig& config) {
   check(config.causal && !config.mlp_t, ErrorKind::Input,
@@ -21,8 +20,6 @@ void check_speaks(const TrmConfig& config) {
         "embedding, expected puzzle_emb_ndim 0 and puzzle_emb_len 0.",
         config.prefix());
 }
-
-}  // namespace
 
 ChatDecoder::ChatDecoder(const Trm& network, at::ScalarType dtype) : network_(network) {
   const auto& config = network_.config();

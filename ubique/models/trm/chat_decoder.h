@@ -13,10 +13,13 @@
 
 namespace ubique::trm {
 
+/// Input error if it is no chat model: attention must be causal, and puzzles have no place in front
+/// of the text.
+void check_speaks(const TrmConfig& config);
+
 class ChatDecoder {
  public:
-  /// The network on its device, which must outlive this, computed in `dtype`. Input error if it is
-  /// no chat model: attention must be causal, and puzzles have no place in front of the text.
+  /// The network on its device, which must outlive this, computed in `dtype`. It must speak.
   ChatDecoder(const Trm& network, at::ScalarType dtype);
 
   std::int64_t room() const { return network_.config().seq_len; }

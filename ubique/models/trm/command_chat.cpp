@@ -181,6 +181,7 @@ engine::Outcome run_chat(const engine::Request& request) {
 
   auto opened = engine::open_model(request.model, "trm");
   auto& model = dynamic_cast<TrmModel&>(*opened);
+  check_speaks(model.settings());
   const auto tokenizer =
       io::read_tokenizer(settings.tokenizer.empty() ? find_chat_tokenizer(request.model)
                                                     : fs::path(settings.tokenizer));

@@ -68,6 +68,14 @@ void check_looks_back(const data::PuzzleMetadata& metadata, const TrmConfig& net
         "true. Write arch.causal=true, or take --config configs/trm/chat.yaml, which has it.");
 }
 
+/// A cell that looks back alone cannot know the clues behind it.
+void doubt_causal_puzzles(const data::PuzzleMetadata& metadata, const TrmConfig& network) {
+  if (data::is_chat_set(metadata) || !network.causal) return;
+  log::warn(
+      "[trm.train] a network that only looks back, and puzzles: no cell sees the clues behind it. "
+      "arch.causal=false is what puzzles are learnt with; `ubique data trm chat` makes talks.");
+}
+
 /// How well talks held out are foreseen: hardly ever is one right from end to end.
 void watch_chat(const Config& config, engine::Recipe& recipe) {
   if (config.has("watch")) return;
@@ -106,6 +114,7 @@ std::unique_ptr<TrmTask> make_task(const engine::Request& request) {
   const auto& network = parts.model->settings();
   check_fits(*set, network, "the training set");
   check_looks_back(set->metadata, network);
+  doubt_causal_puzzles(set->metadata, network);
   if (data::is_chat_set(set->metadata)) watch_chat(request.config, recipe);
   if (parts.test) check_fits(*parts.test, network, "the test set");
   if (settings.freeze_weights) {

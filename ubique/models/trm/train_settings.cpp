@@ -68,11 +68,6 @@ void read_schedule_keys(const Config& config, engine::ScheduleOptions& schedule)
   const bool shared = config.has("warmup") && config.where("warmup") == "flag" &&
                       config.where("lr_warmup_steps") != "flag";
   if (warmup && !shared) schedule.warmup_steps = *warmup;
-  const auto ratio = config.find<double>("lr_min_ratio");
-  check(!ratio || (*ratio >= 0 && *ratio <= 1), ErrorKind::Usage,
-        "[trm.train] {}: lr_min_ratio is out of range; got {}, expected 0 to 1.",
-        config.where("lr_min_ratio"), ratio.value_or(0));
-  if (ratio) schedule.floor = *ratio;
 }
 
 void read_passes(const Config& config, TrainSettings& settings) {
@@ -133,9 +128,7 @@ TrainSettings read_train_settings(const engine::Request& request) {
   check(!settings.data.empty(), ErrorKind::Usage,
         "[trm.train] which puzzles? got no data_paths; give -d FOLDER. `ubique data trm sudoku -o "
         "FOLDER` makes some.");
-  auto recipe = original_recipe();
-  recipe.clip_norm = config.get("grad_clip_norm", recipe.clip_norm);
-  settings.recipe = engine::read_recipe(config, recipe);
+  settings.recipe = engine::read_recipe(config, original_recipe());
   read_schedule_keys(config, settings.recipe.schedule);
   check(settings.recipe.schedule.name != "onecycle", ErrorKind::Usage,
         "[trm.train] onecycle has no place for the table's rate; expected cosine or constant.");
