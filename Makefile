@@ -54,8 +54,8 @@ test-peers: build  ## against PyTorch itself (fetches it)
 	@$(TIMED) tests-peers tools/test_peers $(BUILD)
 
 test-slow: build  ## whole learning tests, longer fuzzing
-	@$(TIMED) learning python3 tests/cli/transcript.py $(UBIQUE) . tests/slow/msinet_learns.txt
-	@$(TIMED) learning-sudoku python3 tests/cli/transcript.py $(UBIQUE) . tests/slow/trm_learns.txt
+	@$(TIMED) learning python3 tests/cli/transcript.py $(UBIQUE) . tests/cli/slow/msinet_learns.txt
+	@$(TIMED) learning-sudoku python3 tests/cli/transcript.py $(UBIQUE) . tests/cli/slow/trm_learns.txt
 	@$(TIMED) fuzz tools/fuzz $(or $(FUZZ_SECONDS),600)
 
 bench: build  ## timings beside their peers, as ratios

@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "bench/measure.h"
-#include "ubique/engine/learner.h"
-#include "ubique/engine/session.h"
-#include "ubique/engine/state_dict.h"
+#include "ubique/engine/checkpoint/state_dict.h"
+#include "ubique/engine/loop/learner.h"
+#include "ubique/engine/session/session.h"
 
 namespace ubique::bench {
 

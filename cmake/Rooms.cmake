@@ -1,17 +1,19 @@
 # The house: rooms are OBJECT libraries (static registrations in archives get dropped by linkers),
 # all linked into one libubique; backends are built in or plug-ins. Every folder is found, none listed.
 include(Embed)
+include(Unity)
 
 set(UBIQUE_ROOM_LIBRARIES fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json yaml-cpp::yaml-cpp
   ZLIB::ZLIB PNG::PNG JPEG::JPEG Threads::Threads ${CMAKE_DL_LIBS})
 
-# ubique_add_room(NAME [TORCH] [SOURCES extra...]): all .cpp of the calling folder, as ubique_NAME.
+# ubique_add_room(NAME [TORCH] [SOURCES extra...]): all .cpp of the calling folder and its sub-rooms,
+# as ubique_NAME.
 function(ubique_add_room name)
   cmake_parse_arguments(ROOM "TORCH" "" "SOURCES" ${ARGN})
   if(ROOM_TORCH AND NOT UBIQUE_TORCH)
     return()
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   if(NOT sources)
     return()
   endif()
@@ -19,7 +21,10 @@ function(ubique_add_room name)
   target_link_libraries(ubique_${name} PUBLIC ${UBIQUE_ROOM_LIBRARIES})
   if(ROOM_TORCH)
     ubique_use_torch(ubique_${name})
+  else()
+    ubique_use_plain_header(ubique_${name})
   endif()
+  ubique_unite_by_folder(ubique_${name})
   set_property(GLOBAL APPEND PROPERTY UBIQUE_ROOMS ubique_${name})
 endfunction()
 
@@ -35,15 +40,16 @@ function(ubique_add_backend name)
     set_property(GLOBAL APPEND PROPERTY UBIQUE_BUILTIN_BACKENDS ${name})
     return()
   endif()
-  file(GLOB sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
   if(NOT sources)
     return()
   endif()
   add_library(ubique_backend_${name} MODULE ${sources})
   set_target_properties(ubique_backend_${name} PROPERTIES OUTPUT_NAME ubique_${name} SUFFIX ".so")
-  set_source_files_properties(${sources} PROPERTIES COMPILE_DEFINITIONS "UBIQUE_BACKEND_NAME=\"${name}\"")
+  target_compile_definitions(ubique_backend_${name} PRIVATE UBIQUE_BACKEND_NAME="${name}")
   target_link_libraries(ubique_backend_${name} PRIVATE ubique ${UBIQUE_ROOM_LIBRARIES})
   ubique_use_torch(ubique_backend_${name})
+  ubique_unite_by_folder(ubique_backend_${name})
   ubique_set_rpath(ubique_backend_${name})
   set_property(GLOBAL APPEND PROPERTY UBIQUE_PLUGINS ubique_backend_${name})
 endfunction()
@@ -57,15 +63,30 @@ function(ubique_use_torch target)
     target_link_libraries(ubique_pch PRIVATE Ubique::LibTorch)
     target_precompile_headers(ubique_pch PRIVATE <ATen/ATen.h>)
   endif()
-  # The header is compiled with -fPIC; programs must not ask for -fPIE, or they cannot use it.
+  ubique_compile_as_library(${target})
+  target_precompile_headers(${target} REUSE_FROM ubique_pch)
+endfunction()
+
+# The same for targets without LibTorch: the standard library, fmt and JSON are most of what they parse.
+function(ubique_use_plain_header target)
+  if(NOT TARGET ubique_plain_pch)
+    file(WRITE "${PROJECT_BINARY_DIR}/plain_pch.cpp" "// exists to build the precompiled header\n")
+    add_library(ubique_plain_pch OBJECT "${PROJECT_BINARY_DIR}/plain_pch.cpp")
+    target_link_libraries(ubique_plain_pch PRIVATE fmt::fmt nlohmann_json::nlohmann_json Threads::Threads)
+    target_precompile_headers(ubique_plain_pch PRIVATE <algorithm> <array> <cmath> <cstdint> <filesystem>
+      <functional> <map> <memory> <optional> <span> <string> <string_view> <vector>
+      <fmt/format.h> <nlohmann/json.hpp>)
+  endif()
+  ubique_compile_as_library(${target})
+  target_precompile_headers(${target} REUSE_FROM ubique_plain_pch)
+endfunction()
+
+# Precompiled headers are compiled with -fPIC; programs must not ask for -fPIE, or they cannot use them.
+function(ubique_compile_as_library target)
   get_target_property(type ${target} TYPE)
   if(type STREQUAL "EXECUTABLE")
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(${target} PRIVATE -fPIC)
-  endif()
-  target_precompile_headers(${target} REUSE_FROM ubique_pch)
-  if(UBIQUE_UNITY)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 6)
   endif()
 endfunction()
 
@@ -97,7 +118,8 @@ function(ubique_add_program name)
   endif()
 endfunction()
 
-# Rooms and backends: every folder under ubique/ (two levels) that has a CMakeLists.txt, except cli.
+# Rooms, families and backends: every folder under ubique/ (two levels) that has a CMakeLists.txt,
+# except cli, and the families that -DUBIQUE_EXTRA_FAMILIES=FOLDER;... names elsewhere.
 function(ubique_add_rooms)
   file(GLOB lists CONFIGURE_DEPENDS ubique/*/CMakeLists.txt ubique/*/*/CMakeLists.txt)
   foreach(list IN LISTS lists)

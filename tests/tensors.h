@@ -10,9 +10,9 @@
 #include <map>
 #include <string>
 
-#include "ubique/base/random.h"
-#include "ubique/engine/batch.h"
-#include "ubique/engine/tensor_bytes.h"
+#include "ubique/base/numbers/random.h"
+#include "ubique/engine/checkpoint/tensor_bytes.h"
+#include "ubique/engine/contract/batch.h"
 #include "ubique/io/safetensors.h"
 
 namespace ubique::test {

@@ -1,7 +1,9 @@
-"""Checks the direction of dependencies between rooms: a room includes only rooms of lower rank (or
-itself), families never include each other, nobody includes backend/, and accelerator-specific code
-stays in device/ and backend/. Reads #include lines only."""
+"""Checks the direction of dependencies: a room includes only rooms of lower rank (or itself), families
+never include each other, nobody includes backend/, and accelerator-specific code stays in device/ and
+backend/. Inside a room, too, includes go one way: its sub-rooms (and the files beside them, as one
+more) form no cycle. Reads #include lines only."""
 
+import os
 import re
 import sys
 from pathlib import Path
@@ -11,7 +13,7 @@ RANK = {
     "base": 0,
     "device": 1, "io": 1,
     "kernels": 2, "probe": 2,
-    "plan": 3, "data": 3,
+    "plan": 3, "data": 3, "nn": 3, "dist": 3,
     "engine": 4,
     "models": 5,
     "export": 6, "serve": 6,
@@ -62,9 +64,62 @@ def layer_faults(place: Path, room: str, target_room: str, target: str) -> list[
     return []
 
 
+def included_files(file: Path):
+    """Own headers that a file includes, relative to ROOT; backends name theirs relative to the file."""
+    for include in INCLUDE.findall(file.read_text(encoding="utf-8")):
+        if include.startswith("ubique/"):
+            yield Path(include.removeprefix("ubique/"))
+        elif (file.parent / include).exists():
+            yield Path(os.path.normpath(file.parent / include)).relative_to(ROOT)
+
+
+def sub_room_edges(files: list[Path]) -> dict[str, dict[str, dict[str, str]]]:
+    """Per folder: which of its sub-folders ("." = its own files) includes which, with an example."""
+    folders: dict[str, dict[str, dict[str, str]]] = {}
+    for file in files:
+        place = file.relative_to(ROOT)
+        for target in included_files(file):
+            common = Path(os.path.commonpath([place.parent, target.parent]) or ".")
+            source, goal = (p.relative_to(common).parts for p in (place, target))
+            source, goal = (parts[0] if len(parts) > 1 else "." for parts in (source, goal))
+            if common.parts and source != goal:
+                edges = folders.setdefault(common.as_posix(), {}).setdefault(source, {})
+                edges.setdefault(goal, f"{place} includes {target}")
+    return folders
+
+
+def cycle_faults(files: list[Path]) -> list[str]:
+    faults = []
+    for folder, edges in sorted(sub_room_edges(files).items()):
+        if folder == "models" or folder == "backend":
+            continue  # families and backends never include each other at all
+        cycle = find_cycle(edges)
+        if cycle:
+            steps = "; ".join(edges[a][b] for a, b in zip(cycle, cycle[1:]))
+            faults.append(f"{folder}: sub-rooms include each other: {' -> '.join(cycle)} ({steps})")
+    return faults
+
+
+def find_cycle(edges: dict[str, dict[str, str]]) -> list[str]:
+    done: set[str] = set()
+
+    def visit(node: str, path: list[str]) -> list[str]:
+        if node in path:
+            return path[path.index(node):] + [node]
+        if node in done:
+            return []
+        for goal in sorted(edges.get(node, {})):
+            if cycle := visit(goal, path + [node]):
+                return cycle
+        done.add(node)
+        return []
+
+    return next((cycle for node in sorted(edges) if (cycle := visit(node, []))), [])
+
+
 def main() -> int:
     files = sorted(p for p in ROOT.rglob("*") if p.suffix in (".h", ".cpp"))
-    faults = [fault for file in files for fault in faults_of(file)]
+    faults = [fault for file in files for fault in faults_of(file)] + cycle_faults(files)
     for fault in faults:
         print(f"layers: {fault}", file=sys.stderr)
     print(f"layers: {len(files)} files, {len(faults)} faults", file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Writes ubique/io/unicode_tables.h: the code points that are letters (L*) and numbers (N*), as
+"""Writes ubique/io/text/unicode_tables.h: the code points that are letters (L*) and numbers (N*), as
 ranges. Uses the package unicodedata2 where it is installed, else Python's own tables; the version
 must be the one that is asked for, since tokenizers cut words by it: unicode_tables.py 16.0.0"""
 

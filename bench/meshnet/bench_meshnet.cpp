@@ -9,9 +9,9 @@
 #include <cstdio>
 
 #include "bench/updates.h"
-#include "ubique/base/text.h"
-#include "ubique/models/meshnet/scan_segmenter.h"
-#include "ubique/models/meshnet/task.h"
+#include "ubique/base/text/text.h"
+#include "ubique/models/meshnet/train/task.h"
+#include "ubique/models/meshnet/use/scan_segmenter.h"
 #include "ubique/plan/report.h"
 
 namespace {

@@ -11,9 +11,9 @@
 #include <cstdlib>
 #include <string>
 
-#include "ubique/models/meshnet/loss.h"
-#include "ubique/models/meshnet/network.h"
-#include "ubique/models/meshnet/segmenter.h"
+#include "ubique/models/meshnet/net/loss.h"
+#include "ubique/models/meshnet/net/network.h"
+#include "ubique/models/meshnet/use/segmenter.h"
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include <cstdio>
 
 #include "bench/updates.h"
-#include "ubique/models/msinet/predictor.h"
-#include "ubique/models/msinet/task.h"
+#include "ubique/models/msinet/train/task.h"
+#include "ubique/models/msinet/use/predictor.h"
 #include "ubique/plan/report.h"
 
 namespace {

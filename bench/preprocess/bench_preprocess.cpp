@@ -10,9 +10,9 @@
 #include <utility>
 
 #include "ubique/base/error.h"
-#include "ubique/base/file.h"
-#include "ubique/data/scans/components.h"
-#include "ubique/data/scans/conform.h"
+#include "ubique/base/files/file.h"
+#include "ubique/data/scans/conform/conform.h"
+#include "ubique/data/scans/volume/components.h"
 
 using namespace ubique;
 

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "ubique/base/error.h"
-#include "ubique/base/random.h"
-#include "ubique/base/table.h"
-#include "ubique/base/text.h"
+#include "ubique/base/numbers/random.h"
+#include "ubique/base/terminal/table.h"
+#include "ubique/base/text/text.h"
 #include "ubique/io/safetensors.h"
 
 using namespace ubique;

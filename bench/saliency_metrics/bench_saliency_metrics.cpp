@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "ubique/base/error.h"
-#include "ubique/base/file.h"
-#include "ubique/base/json.h"
+#include "ubique/base/files/file.h"
 #include "ubique/base/parallel.h"
-#include "ubique/models/msinet/metric_pairs.h"
-#include "ubique/models/msinet/metric_score.h"
+#include "ubique/base/text/json.h"
+#include "ubique/models/msinet/score/metric_pairs.h"
+#include "ubique/models/msinet/score/metric_score.h"
 
 using namespace ubique;
 using namespace ubique::msinet;

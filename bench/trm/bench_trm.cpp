@@ -13,8 +13,8 @@
 #include <span>
 
 #include "bench/updates.h"
-#include "ubique/models/trm/solver.h"
-#include "ubique/models/trm/task.h"
+#include "ubique/models/trm/train/task.h"
+#include "ubique/models/trm/use/solver.h"
 
 namespace {
 

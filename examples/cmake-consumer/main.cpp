@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uses an installed Ubique from another project: asks what this machine is, writes a tensor file
 // and reads it back.
-#include <ubique/base/text.h>
+#include <ubique/base/text/text.h>
 #include <ubique/device/host.h>
 #include <ubique/io/safetensors.h>
 

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "../base/scratch.h"
+#include "tests/base/scratch.h"
 
 using namespace ubique;
 using data::Cursor;

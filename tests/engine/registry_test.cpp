@@ -6,7 +6,7 @@
 #include <fstream>
 
 #include "runs.h"
-#include "ubique/engine/state_dict.h"
+#include "ubique/engine/checkpoint/state_dict.h"
 
 using namespace ubique;
 using namespace ubique::engine;

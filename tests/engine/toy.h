@@ -11,11 +11,11 @@
 #include <limits>
 #include <string>
 
-#include "../base/scratch.h"
-#include "../device.h"
-#include "ubique/engine/family.h"
-#include "ubique/engine/optimizer.h"
-#include "ubique/engine/recompute.h"
+#include "tests/base/scratch.h"
+#include "tests/device.h"
+#include "ubique/engine/contract/family.h"
+#include "ubique/engine/optim/optimizer.h"
+#include "ubique/engine/step/recompute.h"
 
 namespace ubique::test {
 
@@ -93,7 +93,9 @@ class ToyModel final : public engine::Model {
     needs.effective_batch = 4;
     return needs;
   }
-  void adopt(const plan::Plan& plan) override { network_.recomputed = plan.checkpointing.value; }
+  void apply_plan(const plan::Plan& plan) override {
+    network_.recomputed = plan.checkpointing.value;
+  }
 
   engine::Step step(const Batch& batch) override {
     const auto& x = batch.tensors.at("x");

@@ -7,9 +7,9 @@
 #include <filesystem>
 
 #include "ubique/export/onnx.h"
-#include "ubique/io/npz.h"
-#include "ubique/models/meshnet/graph.h"
-#include "ubique/models/meshnet/model.h"
+#include "ubique/io/arrays/npz.h"
+#include "ubique/models/meshnet/files/graph.h"
+#include "ubique/models/meshnet/net/model.h"
 
 namespace {
 

@@ -4,9 +4,9 @@
 
 #include "tests/base/scratch.h"
 #include "tests/export/samples.h"
-#include "ubique/base/file.h"
+#include "ubique/base/files/file.h"
 #include "ubique/export/write.h"
-#include "ubique/models/meshnet/graph.h"
+#include "ubique/models/meshnet/files/graph.h"
 
 using namespace ubique;
 using meshnet::Activation;

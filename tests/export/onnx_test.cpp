@@ -9,11 +9,11 @@
 #include <cstring>
 
 #include "tests/base/scratch.h"
-#include "tests/models/meshnet/network_samples.h"
+#include "tests/models/meshnet/net/network_samples.h"
 #include "ubique/export/onnx_run.h"
 #include "ubique/export/quantise.h"
 #include "ubique/export/write.h"
-#include "ubique/models/meshnet/graph.h"
+#include "ubique/models/meshnet/files/graph.h"
 
 using namespace ubique;
 using exporting::to_onnx;

@@ -5,10 +5,10 @@
 
 #include "tests/base/scratch.h"
 #include "tests/export/samples.h"
-#include "ubique/engine/family.h"
-#include "ubique/io/hdf5.h"
-#include "ubique/io/npz.h"
-#include "ubique/io/torch_file.h"
+#include "ubique/engine/contract/family.h"
+#include "ubique/io/arrays/hdf5.h"
+#include "ubique/io/arrays/npz.h"
+#include "ubique/io/torch/torch_file.h"
 
 using namespace ubique;
 using test::contains;

@@ -4,8 +4,8 @@
 
 #include <ATen/ATen.h>
 
-#include "tests/models/meshnet/network_samples.h"
-#include "ubique/models/meshnet/model.h"
+#include "tests/models/meshnet/net/network_samples.h"
+#include "ubique/models/meshnet/net/model.h"
 
 namespace ubique::test {
 

@@ -4,10 +4,10 @@
 
 #include "tests/base/scratch.h"
 #include "tests/export/samples.h"
-#include "ubique/base/file.h"
+#include "ubique/base/files/file.h"
 #include "ubique/export/write.h"
-#include "ubique/models/meshnet/companions.h"
-#include "ubique/models/meshnet/graph.h"
+#include "ubique/models/meshnet/files/graph.h"
+#include "ubique/models/meshnet/files/sidecar_files.h"
 
 using namespace ubique;
 namespace fs = std::filesystem;

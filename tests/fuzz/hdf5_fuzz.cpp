@@ -5,7 +5,7 @@
 #include <span>
 
 #include "ubique/base/error.h"
-#include "ubique/io/hdf5.h"
+#include "ubique/io/arrays/hdf5.h"
 
 using namespace ubique;
 

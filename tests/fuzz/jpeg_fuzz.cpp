@@ -5,7 +5,7 @@
 #include <span>
 
 #include "ubique/base/error.h"
-#include "ubique/io/jpeg.h"
+#include "ubique/io/images/jpeg.h"
 
 using namespace ubique;
 

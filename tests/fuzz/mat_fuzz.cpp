@@ -5,7 +5,7 @@
 #include <span>
 
 #include "ubique/base/error.h"
-#include "ubique/io/mat.h"
+#include "ubique/io/arrays/mat.h"
 
 using namespace ubique;
 

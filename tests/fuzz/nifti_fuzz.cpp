@@ -7,9 +7,9 @@
 #include <span>
 
 #include "ubique/base/error.h"
-#include "ubique/io/gzip.h"
-#include "ubique/io/nifti.h"
-#include "ubique/io/nifti_writer.h"
+#include "ubique/io/archive/gzip.h"
+#include "ubique/io/scans/nifti.h"
+#include "ubique/io/scans/nifti_writer.h"
 
 using namespace ubique;
 

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "ubique/base/error.h"
-#include "ubique/io/npz.h"
+#include "ubique/io/arrays/npz.h"
 
 using namespace ubique;
 

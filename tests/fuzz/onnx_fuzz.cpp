@@ -7,7 +7,7 @@
 #include <string>
 
 #include "ubique/base/error.h"
-#include "ubique/io/onnx.h"
+#include "ubique/io/graphs/onnx.h"
 
 using namespace ubique;
 

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "ubique/base/error.h"
-#include "ubique/io/safetensors_reader.h"
-#include "ubique/io/tensor_stats.h"
+#include "ubique/io/tensors/safetensors_reader.h"
+#include "ubique/io/tensors/tensor_stats.h"
 
 using namespace ubique;
 

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "ubique/base/error.h"
-#include "ubique/io/safetensors_index.h"
+#include "ubique/io/tensors/safetensors_set.h"
 
 using namespace ubique;
 

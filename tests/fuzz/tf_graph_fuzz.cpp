@@ -5,7 +5,7 @@
 #include <span>
 
 #include "ubique/base/error.h"
-#include "ubique/io/tf_graph.h"
+#include "ubique/io/graphs/tf_graph.h"
 
 using namespace ubique;
 

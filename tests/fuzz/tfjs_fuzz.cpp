@@ -8,7 +8,7 @@
 #include <span>
 
 #include "ubique/base/error.h"
-#include "ubique/io/tfjs.h"
+#include "ubique/io/graphs/tfjs.h"
 
 using namespace ubique;
 

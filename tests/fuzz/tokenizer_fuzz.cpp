@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "ubique/base/error.h"
-#include "ubique/io/tokenizer.h"
+#include "ubique/io/text/tokenizer.h"
 
 using namespace ubique;
 

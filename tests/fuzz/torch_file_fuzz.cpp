@@ -6,9 +6,9 @@
 #include <span>
 #include <string>
 
-#include "tests/io/zip_samples.h"
+#include "tests/io/archive/zip_samples.h"
 #include "ubique/base/error.h"
-#include "ubique/io/torch_file.h"
+#include "ubique/io/torch/torch_file.h"
 
 using namespace ubique;
 

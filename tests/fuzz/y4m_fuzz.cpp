@@ -8,7 +8,7 @@
 #include <span>
 
 #include "ubique/base/error.h"
-#include "ubique/io/y4m.h"
+#include "ubique/io/images/y4m.h"
 
 using namespace ubique;
 

@@ -9,12 +9,12 @@
 #include <vector>
 
 #include "ubique/base/error.h"
-#include "ubique/base/file.h"
-#include "ubique/base/json.h"
-#include "ubique/io/npz.h"
+#include "ubique/base/files/file.h"
+#include "ubique/base/text/json.h"
+#include "ubique/io/arrays/npz.h"
 #include "ubique/io/safetensors.h"
-#include "ubique/io/tokenizer_trainer.h"
-#include "ubique/io/torch_file.h"
+#include "ubique/io/text/tokenizer_trainer.h"
+#include "ubique/io/torch/torch_file.h"
 
 using namespace ubique;
 

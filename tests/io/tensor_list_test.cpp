@@ -4,13 +4,13 @@
 
 #include <doctest/doctest.h>
 
-#include "pickle_samples.h"
 #include "tests/base/scratch.h"
-#include "tf_graph_samples.h"
-#include "ubique/base/file.h"
-#include "ubique/io/hdf5.h"
-#include "ubique/io/npz.h"
-#include "ubique/io/torch_file.h"
+#include "tests/io/graphs/tf_graph_samples.h"
+#include "tests/io/torch/pickle_samples.h"
+#include "ubique/base/files/file.h"
+#include "ubique/io/arrays/hdf5.h"
+#include "ubique/io/arrays/npz.h"
+#include "ubique/io/torch/torch_file.h"
 
 using namespace ubique;
 

@@ -17,7 +17,7 @@ try:
 except ImportError:
     nib = None
 
-# The program that reads and copies is a test of its own: tests/io/nifti_exchange_test.cpp.
+# The program that reads and copies is a test of its own: tests/io/scans/nifti_exchange_test.cpp.
 READER = os.path.join(os.path.dirname(os.environ["UBIQUE"]), "test_io")
 TYPES = {"u8": "u1", "i8": "i1", "u16": "u2", "i16": "i2", "u32": "u4", "i32": "i4", "u64": "u8",
          "i64": "i8", "f32": "f4", "f64": "f8"}

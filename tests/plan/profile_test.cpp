@@ -7,7 +7,7 @@
 #include <set>
 
 #include "tests/plan/table.h"
-#include "ubique/base/embedded.h"
+#include "ubique/base/text/embedded.h"
 
 using namespace ubique;
 using namespace ubique::plan;

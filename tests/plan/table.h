@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/base/scratch.h"
-#include "ubique/base/config.h"
+#include "ubique/base/config/config.h"
 #include "ubique/base/error.h"
 #include "ubique/device/budget.h"
 #include "ubique/device/profile.h"

@@ -10,9 +10,9 @@
 #include <fstream>
 
 #include "tests/base/scratch.h"
-#include "ubique/base/file.h"
-#include "ubique/base/json.h"
-#include "ubique/probe/crash_note.h"
+#include "ubique/base/files/file.h"
+#include "ubique/base/text/json.h"
+#include "ubique/probe/core/crash_note.h"
 
 using namespace ubique;
 using namespace ubique::probe;

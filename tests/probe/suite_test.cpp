@@ -6,10 +6,10 @@
 
 #include <stdexcept>
 
-#include "ubique/probe/advice.h"
-#include "ubique/probe/cases.h"
-#include "ubique/probe/operation.h"
-#include "ubique/probe/strict.h"
+#include "ubique/probe/core/strict.h"
+#include "ubique/probe/probes/cases.h"
+#include "ubique/probe/probes/operation.h"
+#include "ubique/probe/report/advice.h"
 
 using namespace ubique;
 using namespace ubique::probe;

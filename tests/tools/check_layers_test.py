@@ -40,7 +40,7 @@ class Layers(unittest.TestCase):
         self.refused({"models/trm/a.cpp": '#include "ubique/models/codelm/b.h"\n'}, "another family")
 
     def test_nobody_includes_a_backend(self):
-        self.refused({"cli/a.cpp": '#include "ubique/backend/cuda/driver.h"\n'}, "nobody includes backend")
+        self.refused({"cli/a.cpp": '#include "ubique/backend/cuda/runtime/driver.h"\n'}, "nobody includes backend")
 
     def test_torch_free_rooms_stay_torch_free(self):
         self.refused({"io/a.cpp": "#include <ATen/ATen.h>\n"}, "torch-free")

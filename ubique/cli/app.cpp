@@ -8,8 +8,8 @@
 #include <cstdio>
 
 #include "build_facts.h"
-#include "ubique/base/log.h"
-#include "ubique/base/text.h"
+#include "ubique/base/terminal/log.h"
+#include "ubique/base/text/text.h"
 #include "ubique/device/host.h"
 #include "ubique/device/runtime.h"
 

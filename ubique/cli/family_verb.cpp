@@ -6,7 +6,7 @@
 
 #include <algorithm>
 
-#include "ubique/base/text.h"
+#include "ubique/base/text/text.h"
 #include "ubique/cli/app.h"
 #include "ubique/cli/interrupt.h"
 #include "ubique/cli/wish_options.h"

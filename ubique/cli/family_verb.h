@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "ubique/cli/verb.h"
-#include "ubique/engine/family.h"
+#include "ubique/engine/contract/family.h"
 
 namespace ubique::cli {
 

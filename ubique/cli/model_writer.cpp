@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "ubique/base/names.h"
-#include "ubique/base/output.h"
+#include "ubique/base/files/output_path.h"
+#include "ubique/base/text/names.h"
 #include "ubique/export/write.h"
 
 namespace ubique::cli {

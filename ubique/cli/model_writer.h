@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ubique/engine/family.h"
+#include "ubique/engine/contract/family.h"
 
 namespace ubique::cli {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "ubique/base/json.h"
-#include "ubique/base/text.h"
-#include "ubique/base/yaml.h"
+#include "ubique/base/text/json.h"
+#include "ubique/base/text/text.h"
+#include "ubique/base/text/yaml.h"
 
 namespace ubique::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "ubique/base/config.h"
+#include "ubique/base/config/config.h"
 
 namespace ubique::cli {
 

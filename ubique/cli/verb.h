@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "ubique/base/error.h"
-#include "ubique/base/json.h"
+#include "ubique/base/text/json.h"
 
 namespace ubique::cli {
 

@@ -7,7 +7,7 @@
 #include <map>
 #include <string>
 
-#include "ubique/base/config.h"
+#include "ubique/base/config/config.h"
 
 namespace ubique::cli {
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <vector>
 
-#include "ubique/base/random.h"
+#include "ubique/base/numbers/random.h"
 
 namespace ubique::data {
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "ubique/base/text.h"
+#include "ubique/base/text/text.h"
 
 namespace ubique::device {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ubique/base/dtype.h"
+#include "ubique/base/numbers/dtype.h"
 
 namespace ubique::device {
 

@@ -11,7 +11,7 @@
 #include <sstream>
 #include <thread>
 
-#include "ubique/base/text.h"
+#include "ubique/base/text/text.h"
 
 #ifdef __APPLE__
 #include <sys/sysctl.h>

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "ubique/base/config.h"
-#include "ubique/base/embedded.h"
+#include "ubique/base/config/config.h"
 #include "ubique/base/error.h"
-#include "ubique/base/file.h"
-#include "ubique/base/text.h"
+#include "ubique/base/files/file.h"
+#include "ubique/base/text/embedded.h"
+#include "ubique/base/text/text.h"
 #include "ubique/device/budget.h"
 
 namespace ubique::device {

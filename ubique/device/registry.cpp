@@ -7,8 +7,8 @@
 #include <filesystem>
 
 #include "ubique/base/error.h"
-#include "ubique/base/library.h"
-#include "ubique/base/log.h"
+#include "ubique/base/files/library.h"
+#include "ubique/base/terminal/log.h"
 #include "ubique/device/backend.h"
 
 namespace ubique::device {

@@ -9,8 +9,8 @@
 #include <map>
 
 #include "ubique/base/error.h"
-#include "ubique/base/log.h"
-#include "ubique/base/text.h"
+#include "ubique/base/terminal/log.h"
+#include "ubique/base/text/text.h"
 #include "ubique/device/backend.h"
 #include "ubique/device/budget.h"
 #include "ubique/device/profile.h"

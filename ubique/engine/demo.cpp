@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ubique/engine/demo.h"
 
-#include "ubique/base/log.h"
-#include "ubique/engine/session.h"
+#include "ubique/base/terminal/log.h"
+#include "ubique/engine/session/session.h"
 
 namespace ubique::engine {
 

@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "ubique/engine/family.h"
-#include "ubique/engine/trainer.h"
+#include "ubique/engine/contract/family.h"
+#include "ubique/engine/loop/trainer.h"
 
 namespace ubique::engine {
 

@@ -2,9 +2,9 @@
 // The families of this build, and models opened by whatever their files are.
 #include <algorithm>
 
-#include "ubique/base/text.h"
-#include "ubique/engine/family.h"
-#include "ubique/engine/state_dict.h"
+#include "ubique/base/text/text.h"
+#include "ubique/engine/checkpoint/state_dict.h"
+#include "ubique/engine/contract/family.h"
 #include "ubique/io/tensor_list.h"
 
 namespace ubique::engine {

@@ -4,7 +4,7 @@
 #include <ATen/ATen.h>
 
 #include "ubique/base/error.h"
-#include "ubique/engine/tensor_bytes.h"
+#include "ubique/engine/checkpoint/tensor_bytes.h"
 
 namespace ubique::exporting {
 namespace {

@@ -10,7 +10,7 @@
 #include <optional>
 #include <string>
 
-#include "ubique/engine/graph.h"
+#include "ubique/engine/contract/graph.h"
 
 namespace ubique::exporting {
 

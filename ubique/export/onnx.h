@@ -2,8 +2,8 @@
 // A model's graph as an ONNX model: which of ONNX's operators compute each step.
 #pragma once
 
-#include "ubique/engine/graph.h"
-#include "ubique/io/onnx.h"
+#include "ubique/engine/contract/graph.h"
+#include "ubique/io/graphs/onnx.h"
 
 namespace ubique::exporting {
 

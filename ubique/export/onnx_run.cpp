@@ -11,7 +11,7 @@
 #include <set>
 
 #include "ubique/base/error.h"
-#include "ubique/engine/tensor_bytes.h"
+#include "ubique/engine/checkpoint/tensor_bytes.h"
 
 namespace ubique::exporting {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "ubique/io/onnx.h"
+#include "ubique/io/graphs/onnx.h"
 
 namespace ubique::exporting {
 

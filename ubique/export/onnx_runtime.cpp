@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "ubique/base/error.h"
-#include "ubique/base/process.h"
-#include "ubique/engine/tensor_bytes.h"
-#include "ubique/io/npz.h"
+#include "ubique/base/files/process.h"
+#include "ubique/engine/checkpoint/tensor_bytes.h"
+#include "ubique/io/arrays/npz.h"
 
 namespace ubique::exporting {
 namespace {

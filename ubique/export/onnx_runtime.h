@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "ubique/io/host_tensor.h"
+#include "ubique/io/tensors/host_tensor.h"
 
 namespace ubique::exporting {
 

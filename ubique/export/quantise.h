@@ -3,7 +3,7 @@
 // is given to the others.
 #pragma once
 
-#include "ubique/io/host_tensor.h"
+#include "ubique/io/tensors/host_tensor.h"
 
 namespace ubique::exporting {
 

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "ubique/base/error.h"
-#include "ubique/engine/tensor_bytes.h"
+#include "ubique/engine/checkpoint/tensor_bytes.h"
 #include "ubique/export/quantise.h"
 
 namespace ubique::exporting {

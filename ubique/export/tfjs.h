@@ -3,8 +3,8 @@
 // channels last, of the stock kinds alone.
 #pragma once
 
-#include "ubique/engine/graph.h"
-#include "ubique/io/tfjs.h"
+#include "ubique/engine/contract/graph.h"
+#include "ubique/io/graphs/tfjs.h"
 
 namespace ubique::exporting {
 

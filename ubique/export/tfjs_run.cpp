@@ -9,7 +9,7 @@
 #include <map>
 
 #include "ubique/base/error.h"
-#include "ubique/engine/tensor_bytes.h"
+#include "ubique/engine/checkpoint/tensor_bytes.h"
 
 namespace ubique::exporting {
 namespace {

@@ -5,7 +5,7 @@
 
 #include <ATen/core/Tensor.h>
 
-#include "ubique/io/tfjs.h"
+#include "ubique/io/graphs/tfjs.h"
 
 namespace ubique::exporting {
 

@@ -7,11 +7,11 @@
 #include <cstdlib>
 
 #include "ubique/base/error.h"
-#include "ubique/base/file.h"
-#include "ubique/base/json.h"
-#include "ubique/base/library.h"
+#include "ubique/base/files/file.h"
+#include "ubique/base/files/library.h"
+#include "ubique/base/text/json.h"
 #include "ubique/export/write.h"
-#include "ubique/io/plain_name.h"
+#include "ubique/io/text/plain_name.h"
 
 namespace ubique::exporting {
 namespace {

@@ -3,8 +3,8 @@
 
 #include <ATen/ATen.h>
 
-#include "ubique/base/file.h"
-#include "ubique/engine/tensor_bytes.h"
+#include "ubique/base/files/file.h"
+#include "ubique/engine/checkpoint/tensor_bytes.h"
 #include "ubique/export/onnx_run.h"
 #include "ubique/export/onnx_runtime.h"
 #include "ubique/export/tfjs.h"

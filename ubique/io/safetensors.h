@@ -3,6 +3,6 @@
 // write_sharded_safetensors.
 #pragma once
 
-#include "ubique/io/safetensors_reader.h"
-#include "ubique/io/safetensors_set.h"
-#include "ubique/io/safetensors_writer.h"
+#include "ubique/io/tensors/safetensors_reader.h"
+#include "ubique/io/tensors/safetensors_set.h"
+#include "ubique/io/tensors/safetensors_writer.h"

@@ -5,14 +5,14 @@
 #include <optional>
 
 #include "ubique/base/error.h"
-#include "ubique/base/text.h"
-#include "ubique/io/hdf5.h"
-#include "ubique/io/magic.h"
-#include "ubique/io/npz.h"
-#include "ubique/io/printable.h"
+#include "ubique/base/text/text.h"
+#include "ubique/io/archive/file_type.h"
+#include "ubique/io/arrays/hdf5.h"
+#include "ubique/io/arrays/npz.h"
+#include "ubique/io/graphs/tf_graph.h"
 #include "ubique/io/safetensors.h"
-#include "ubique/io/tf_graph.h"
-#include "ubique/io/torch_file.h"
+#include "ubique/io/text/printable.h"
+#include "ubique/io/torch/torch_file.h"
 
 namespace ubique::io {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ubique/io/tensor_info.h"
+#include "ubique/io/tensors/tensor_info.h"
 
 namespace ubique::io {
 

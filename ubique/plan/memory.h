@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "ubique/base/dtype.h"
+#include "ubique/base/numbers/dtype.h"
 #include "ubique/device/facts.h"
 #include "ubique/plan/needs.h"
 #include "ubique/plan/wishes.h"

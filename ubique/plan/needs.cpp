@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "ubique/base/error.h"
-#include "ubique/base/text.h"
+#include "ubique/base/text/text.h"
 
 namespace ubique::plan {
 namespace {

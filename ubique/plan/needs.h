@@ -9,9 +9,9 @@
 #include <string_view>
 #include <vector>
 
-#include "ubique/base/config.h"
-#include "ubique/base/dtype.h"
-#include "ubique/probe/case.h"
+#include "ubique/base/config/config.h"
+#include "ubique/base/numbers/dtype.h"
+#include "ubique/probe/core/case.h"
 
 namespace ubique::plan {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "ubique/base/error.h"
-#include "ubique/base/text.h"
+#include "ubique/base/text/text.h"
 #include "ubique/plan/needs.h"
 
 namespace ubique::plan {

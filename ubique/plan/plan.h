@@ -13,7 +13,7 @@
 #include "ubique/plan/memory.h"
 #include "ubique/plan/needs.h"
 #include "ubique/plan/wishes.h"
-#include "ubique/probe/verdict.h"
+#include "ubique/probe/core/verdict.h"
 
 namespace ubique::plan {
 

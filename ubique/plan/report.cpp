@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "ubique/base/table.h"
-#include "ubique/base/text.h"
+#include "ubique/base/terminal/table.h"
+#include "ubique/base/text/text.h"
 
 namespace ubique::plan {
 namespace {

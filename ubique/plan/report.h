@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "ubique/base/json.h"
+#include "ubique/base/text/json.h"
 #include "ubique/plan/plan.h"
 
 namespace ubique::plan {

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "ubique/base/config.h"
-#include "ubique/base/dtype.h"
+#include "ubique/base/config/config.h"
+#include "ubique/base/numbers/dtype.h"
 #include "ubique/plan/needs.h"
 
 namespace ubique::plan {

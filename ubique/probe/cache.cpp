@@ -8,10 +8,10 @@
 #include <unordered_map>
 
 #include "ubique/base/error.h"
-#include "ubique/base/file.h"
-#include "ubique/base/log.h"
-#include "ubique/probe/crash_note.h"
-#include "ubique/probe/record.h"
+#include "ubique/base/files/file.h"
+#include "ubique/base/terminal/log.h"
+#include "ubique/probe/core/crash_note.h"
+#include "ubique/probe/report/record.h"
 
 namespace ubique::probe {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "ubique/device/facts.h"
+#include "ubique/probe/core/verdict.h"
 #include "ubique/probe/suite.h"
-#include "ubique/probe/verdict.h"
 
 namespace ubique::probe {
 

@@ -9,14 +9,14 @@
 #include <array>
 #include <chrono>
 
-#include "ubique/base/log.h"
-#include "ubique/base/text.h"
+#include "ubique/base/terminal/log.h"
+#include "ubique/base/text/text.h"
 #include "ubique/device/runtime.h"
-#include "ubique/probe/cases.h"
-#include "ubique/probe/crash_note.h"
-#include "ubique/probe/groups.h"
-#include "ubique/probe/strict.h"
-#include "ubique/probe/timing.h"
+#include "ubique/probe/core/crash_note.h"
+#include "ubique/probe/core/strict.h"
+#include "ubique/probe/core/timing.h"
+#include "ubique/probe/probes/cases.h"
+#include "ubique/probe/probes/groups.h"
 
 namespace ubique::probe {
 namespace {

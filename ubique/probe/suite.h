@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "ubique/device/facts.h"
-#include "ubique/probe/case.h"
-#include "ubique/probe/probe.h"
-#include "ubique/probe/verdict.h"
+#include "ubique/probe/core/case.h"
+#include "ubique/probe/core/probe.h"
+#include "ubique/probe/core/verdict.h"
 
 namespace ubique::probe {
 

@@ -4,8 +4,8 @@
 #include <doctest/doctest.h>
 
 #include "tests/backend/cuda/card.h"
-#include "ubique/kernels/attention.h"
-#include "ubique/kernels/heads.h"
+#include "ubique/kernels/mixer/attention.h"
+#include "ubique/kernels/mixer/fused_qkv_attention.h"
 
 using namespace ubique;
 using namespace ubique::kernels;

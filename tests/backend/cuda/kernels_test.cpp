@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "tests/backend/cuda/card.h"
-#include "ubique/backend/cuda/compiler.h"
-#include "ubique/kernels/convolve.h"
-#include "ubique/kernels/fused.h"
-#include "ubique/kernels/norm_act.h"
+#include "ubique/backend/cuda/runtime/compiler.h"
+#include "ubique/kernels/conv/convolve.h"
+#include "ubique/kernels/conv/norm_act.h"
+#include "ubique/kernels/dispatch/fused_layer.h"
 
 using namespace ubique;
 using namespace ubique::kernels;

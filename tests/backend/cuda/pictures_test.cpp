@@ -6,11 +6,11 @@
 #include "tests/backend/cuda/card.h"
 #include "ubique/device/numerics.h"
 #include "ubique/device/recording.h"
-#include "ubique/kernels/convolve2d.h"
-#include "ubique/kernels/fused_pictures.h"
-#include "ubique/kernels/max_pool.h"
-#include "ubique/models/msinet/network.h"
-#include "ubique/models/msinet/upsample.h"
+#include "ubique/kernels/conv/convolve2d.h"
+#include "ubique/kernels/conv/max_pool.h"
+#include "ubique/kernels/dispatch/fused_image_ops.h"
+#include "ubique/models/msinet/net/network.h"
+#include "ubique/models/msinet/net/upsample.h"
 
 using namespace ubique;
 using namespace ubique::kernels;

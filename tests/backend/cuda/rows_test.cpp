@@ -4,13 +4,13 @@
 #include <doctest/doctest.h>
 
 #include "tests/backend/cuda/card.h"
-#include "ubique/backend/cuda/kernel.h"
+#include "ubique/backend/cuda/runtime/kernel.h"
 #include "ubique/device/numerics.h"
-#include "ubique/kernels/fused_rows.h"
-#include "ubique/kernels/heads.h"
-#include "ubique/kernels/mix.h"
-#include "ubique/kernels/mix_stack.h"
-#include "ubique/kernels/trust.h"
+#include "ubique/kernels/dispatch/fused_rows.h"
+#include "ubique/kernels/dispatch/self_check.h"
+#include "ubique/kernels/mixer/fused_qkv_attention.h"
+#include "ubique/kernels/mixer/gated_mlp.h"
+#include "ubique/kernels/mixer/gated_mlp_stack.h"
 
 using namespace ubique;
 using namespace ubique::kernels;

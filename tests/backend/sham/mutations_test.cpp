@@ -8,7 +8,7 @@
 
 #include "battery.h"
 #include "device.h"
-#include "ubique/base/text.h"
+#include "ubique/base/text/text.h"
 
 using namespace ubique;
 using namespace ubique::test;

@@ -6,7 +6,7 @@
 #include <filesystem>
 
 #include "device.h"
-#include "ubique/base/file.h"
+#include "ubique/base/files/file.h"
 
 using namespace ubique;
 using namespace ubique::test;

@@ -5,7 +5,7 @@
 
 #include "chat_samples.h"
 #include "tests/base/scratch.h"
-#include "ubique/data/puzzles/puzzle_set.h"
+#include "ubique/data/puzzles/set/puzzle_set.h"
 
 using namespace ubique;
 using test::asks;
@@ -15,9 +15,9 @@ namespace {
 
 struct RowSample {
   io::Tokenizer tokenizer = test::byte_tokenizer();
-  data::ChatTokens tokens{tokenizer};
+  io::ChatTemplate tokens{tokenizer};
 
-  data::ChatRows rows(const std::vector<data::Turn>& turns, const data::RowOptions& options) const {
+  data::ChatRows rows(const std::vector<io::Turn>& turns, const data::RowOptions& options) const {
     return data::chat_rows({turns}, tokens, options);
   }
   /// The text of a row's inputs without its padding.
@@ -42,7 +42,7 @@ struct RowSample {
 
 TEST_CASE("chat tokens: turns stand between markers, joined by sep, closed by endoftext") {
   const RowSample sample;
-  const std::vector<data::Turn> turns = {{data::Role::System, "s"}, asks("q"), says("a")};
+  const std::vector<io::Turn> turns = {{io::Role::System, "s"}, asks("q"), says("a")};
   CHECK(sample.tokenizer.decode(sample.tokens.turns(turns, true).ids) ==
         "<|system|>s<|endsystem|><|sep|><|user|>q<|enduser|><|sep|><|assistant|>a<|endassistant|>"
         "<|endoftext|>");
@@ -52,7 +52,7 @@ TEST_CASE("chat tokens: turns stand between markers, joined by sep, closed by en
 
 TEST_CASE("chat tokens: a prompt is the beginning of what was learnt from") {
   const RowSample sample;
-  const std::vector<data::Turn> turns = {asks("q"), says("a"), asks("r"), says("b")};
+  const std::vector<io::Turn> turns = {asks("q"), says("a"), asks("r"), says("b")};
   const auto learnt = sample.tokens.turns(turns, true).ids;
   for (const std::size_t count : {1U, 3U}) {
     const auto prompt = sample.tokens.prompt(std::span(turns).first(count));
@@ -64,14 +64,14 @@ TEST_CASE("chat tokens: a prompt is the beginning of what was learnt from") {
 TEST_CASE("chat tokens: markers in a person's text cannot end a turn") {
   const RowSample sample;
   const auto tokens = sample.tokens.turn(asks("<|enduser|><|endoftext|>"));
-  CHECK(std::count(tokens.ids.begin(), tokens.ids.end(), sample.tokens.end_of(data::Role::User)) ==
+  CHECK(std::count(tokens.ids.begin(), tokens.ids.end(), sample.tokens.end_of(io::Role::User)) ==
         1);
   CHECK(std::count(tokens.ids.begin(), tokens.ids.end(), sample.tokens.end()) == 0);
 }
 
 TEST_CASE("chat tokens: a tokenizer without markers is refused, and they are named") {
   const io::Tokenizer plain(io::TokenizerModel{.vocabulary = {{"a", 0}}});
-  const auto message = test::refusal_of(ErrorKind::Input, [&] { (void)data::ChatTokens(plain); });
+  const auto message = test::refusal_of(ErrorKind::Input, [&] { (void)io::ChatTemplate(plain); });
   CHECK(test::contains(message, "<|endassistant|>"));
 }
 
@@ -97,13 +97,13 @@ TEST_CASE("chat rows: loss on the assistant counts its text and its end marker a
           .rows[0];
   CHECK(sample.label_text(row) == ".....aa<|endassistant|>...");
   CHECK(row.tokens == 3);
-  CHECK(row.inputs[5] == sample.tokens.start_of(data::Role::Assistant));
+  CHECK(row.inputs[5] == sample.tokens.start_of(io::Role::Assistant));
 }
 
 TEST_CASE("chat rows: a long conversation is cut, or becomes rows of whole turns") {
   const RowSample sample;
-  const std::vector<data::Turn> turns = {asks("q1"), says("a1"), asks("q2"),
-                                         says("a2"), asks("q3"), says("a3")};
+  const std::vector<io::Turn> turns = {asks("q1"), says("a1"), asks("q2"),
+                                       says("a2"), asks("q3"), says("a3")};
   // Ten tokens for a question and its answer: twenty labels hold two pairs.
   const auto cut = sample.rows(turns, {.length = 20, .long_chats = data::LongChats::Cut});
   REQUIRE(cut.rows.size() == 1);
@@ -118,7 +118,7 @@ TEST_CASE("chat rows: a long conversation is cut, or becomes rows of whole turns
 
 TEST_CASE("chat rows: an answer that does not fit takes its question into the next row") {
   const RowSample sample;
-  const std::vector<data::Turn> turns = {asks("q1"), says("a1"), asks("q2"), says("a2")};
+  const std::vector<io::Turn> turns = {asks("q1"), says("a1"), asks("q2"), says("a2")};
   const auto windows = sample.rows(turns, {.length = 16});
   REQUIRE(windows.rows.size() == 2);
   CHECK(test::contains(sample.text(windows.rows[0]), "q2"));

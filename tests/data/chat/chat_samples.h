@@ -14,7 +14,7 @@ inline io::Tokenizer byte_tokenizer() {
   return io::Tokenizer(data::learn_chat_tokenizer({}, 256 + 10));
 }
 
-inline data::Turn asks(const std::string& text) { return {data::Role::User, text}; }
-inline data::Turn says(const std::string& text) { return {data::Role::Assistant, text}; }
+inline io::Turn asks(const std::string& text) { return {io::Role::User, text}; }
+inline io::Turn says(const std::string& text) { return {io::Role::Assistant, text}; }
 
 }  // namespace ubique::test

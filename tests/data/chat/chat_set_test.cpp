@@ -7,8 +7,8 @@
 
 #include "chat_samples.h"
 #include "tests/base/scratch.h"
-#include "ubique/base/file.h"
-#include "ubique/data/puzzles/puzzle_set.h"
+#include "ubique/base/files/file.h"
+#include "ubique/data/puzzles/set/puzzle_set.h"
 
 using namespace ubique;
 using test::asks;
@@ -16,8 +16,8 @@ using test::says;
 
 namespace {
 
-std::vector<data::Conversation> talks(int count) {
-  std::vector<data::Conversation> list;
+std::vector<io::Conversation> talks(int count) {
+  std::vector<io::Conversation> list;
   for (int i = 0; i < count; ++i) {
     list.push_back({{asks("What is number " + std::to_string(i) + "?"),
                      says("It is " + std::to_string(i * i) + ".")}});
@@ -68,7 +68,7 @@ TEST_CASE("chat set: a folder holds both parts and the tokenizer, and can be rea
 
 TEST_CASE("chat set: rows of one conversation are one puzzle") {
   const test::ScratchFolder folder;
-  const std::vector<data::Conversation> list = {
+  const std::vector<io::Conversation> list = {
       {{asks("one"), says("two"), asks("three"), says("four")}}};
   const auto report =
       data::write_chat_set(folder / "set", list, data::learn_chat_tokenizer({}, 266),
@@ -104,7 +104,7 @@ TEST_CASE("chat set: GPT-2's kind of tokenizer gets the nine markers that it lac
     model.vocabulary.emplace_back(std::string(1, letter), id++);
   model.vocabulary.emplace_back("<|endoftext|>", id);
   model.added.push_back({.id = id, .content = "<|endoftext|>"});
-  const std::vector<data::Conversation> list = {{{asks("abc"), says("def")}}};
+  const std::vector<io::Conversation> list = {{{asks("abc"), says("def")}}};
   const auto report = data::write_chat_set(folder / "set", list, model, {.rows = {.length = 12}});
   CHECK(report.vocabulary == 9 + 9);
   CHECK(io::read_tokenizer(folder / "set/tokenizer").find("<|pad|>") == 9);
@@ -151,7 +151,7 @@ TEST_CASE("chat set: rows of absurd lengths are refused before any memory is ask
   }
   CHECK_FALSE(std::filesystem::exists(folder / "set"));
   const auto message = test::refusal_of(ErrorKind::Usage, [&] {
-    (void)data::write_chat_set(folder / "many", std::vector<data::Conversation>(70000, talks(1)[0]),
+    (void)data::write_chat_set(folder / "many", std::vector<io::Conversation>(70000, talks(1)[0]),
                                data::learn_chat_tokenizer({}, 266), {.rows = {.length = 65536}});
   });
   CHECK(test::contains(message, "70000 conversations in rows of 65536 tokens"));

@@ -7,10 +7,10 @@
 #include "goldens.h"
 #include "mat_samples.h"
 #include "tests/base/scratch.h"
-#include "ubique/base/file.h"
+#include "ubique/base/files/file.h"
 #include "ubique/data/images/fixations.h"
 #include "ubique/data/images/splits.h"
-#include "ubique/io/image.h"
+#include "ubique/io/images/image.h"
 
 using namespace ubique;
 namespace fs = std::filesystem;

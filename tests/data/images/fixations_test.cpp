@@ -6,9 +6,9 @@
 #include "goldens.h"
 #include "mat_samples.h"
 #include "tests/base/scratch.h"
-#include "ubique/base/file.h"
-#include "ubique/io/image.h"
-#include "ubique/io/npz.h"
+#include "ubique/base/files/file.h"
+#include "ubique/io/arrays/npz.h"
+#include "ubique/io/images/image.h"
 
 using namespace ubique;
 using data::Fixation;

@@ -5,10 +5,10 @@
 
 #include "mat_samples.h"
 #include "tests/base/scratch.h"
-#include "ubique/base/file.h"
+#include "ubique/base/files/file.h"
 #include "ubique/data/images/datasets.h"
 #include "ubique/data/images/fixations.h"
-#include "ubique/io/image.h"
+#include "ubique/io/images/image.h"
 
 using namespace ubique;
 namespace fs = std::filesystem;

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "ubique/io/byte_order.h"
+#include "ubique/io/archive/byte_order.h"
 
 namespace ubique::test {
 

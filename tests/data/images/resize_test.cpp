@@ -4,8 +4,8 @@
 
 #include "goldens.h"
 #include "tests/base/scratch.h"
-#include "ubique/base/file.h"
-#include "ubique/base/json.h"
+#include "ubique/base/files/file.h"
+#include "ubique/base/text/json.h"
 #include "ubique/data/images/frame.h"
 
 using namespace ubique;

@@ -6,7 +6,7 @@
 
 #include "goldens.h"
 #include "tests/base/scratch.h"
-#include "ubique/base/file.h"
+#include "ubique/base/files/file.h"
 #include "ubique/data/images/datasets.h"
 
 using namespace ubique;

@@ -6,8 +6,8 @@
 
 #include "goldens.h"
 #include "tests/base/scratch.h"
-#include "ubique/base/file.h"
-#include "ubique/base/json.h"
+#include "ubique/base/files/file.h"
+#include "ubique/base/text/json.h"
 
 using namespace ubique;
 using Indices = std::vector<std::int64_t>;

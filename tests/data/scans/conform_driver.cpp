@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "ubique/base/error.h"
-#include "ubique/base/file.h"
-#include "ubique/data/scans/conform.h"
+#include "ubique/base/files/file.h"
+#include "ubique/data/scans/conform/conform.h"
 
 using namespace ubique;
 

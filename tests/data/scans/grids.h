@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include "ubique/base/random.h"
-#include "ubique/data/scans/volume.h"
+#include "ubique/base/numbers/random.h"
+#include "ubique/data/scans/volume/volume.h"
 
 namespace ubique::test {
 

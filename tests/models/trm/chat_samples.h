@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ubique/data/chat/chat_set.h"
-#include "ubique/models/trm/chat_talk.h"
+#include "ubique/nn/chat_session.h"
 
 namespace ubique::test {
 
@@ -29,7 +29,7 @@ inline trm::TrmConfig speaking_config(trm::Positions positions = trm::Positions:
 struct Speaker {
   trm::Trm network;
   io::Tokenizer tokenizer{data::learn_chat_tokenizer({}, 266)};
-  data::ChatTokens tokens{tokenizer};
+  io::ChatTemplate tokens{tokenizer};
 
   explicit Speaker(const trm::TrmConfig& config = speaking_config()) : network(config) {
     trm::initialize(network, Random(3));

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "tests/base/scratch.h"
-#include "ubique/base/file.h"
-#include "ubique/base/json.h"
-#include "ubique/base/text.h"
+#include "ubique/base/files/file.h"
+#include "ubique/base/text/json.h"
+#include "ubique/base/text/text.h"
 
 using namespace ubique;
 
@@ -117,7 +117,7 @@ TEST_CASE("mutations: doctor catches every fault that the pretend device can pla
 }
 
 TEST_CASE("mutations: every fault in the pretend device's table is tried here") {
-  const auto source = read_file(UBIQUE_SOURCE_DIR "/ubique/backend/sham/mutations.cpp");
+  const auto source = read_file(UBIQUE_SOURCE_DIR "/ubique/backend/sham/runtime/mutations.cpp");
   const auto table = source.substr(source.find("kMutations[]"));
   std::set<std::string> listed, tried;
   const std::regex entry(R"re(\{(?:\.name = )?"([a-z0-9_]+)", (?:\.fault = )?[0-9]+)re");

@@ -14,8 +14,8 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "driver.h"
-#include "graph.h"
+#include "runtime/driver.h"
+#include "runtime/graph.h"
 #include "ubique/device/host.h"
 #include "ubique/device/numerics.h"
 

@@ -5,7 +5,7 @@
 #include <ATen/Context.h>
 #include <ATen/detail/MPSHooksInterface.h>
 
-#include "ubique/base/text.h"
+#include "ubique/base/text/text.h"
 #include "ubique/device/backend.h"
 #include "ubique/device/host.h"
 

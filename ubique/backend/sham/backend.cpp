@@ -11,13 +11,13 @@
 
 #include <cstdlib>
 
-#include "allocator.h"
-#include "fallback.h"
 #include "hooks.h"
-#include "kernels.h"
-#include "ledger.h"
-#include "mutations.h"
-#include "settings.h"
+#include "ops/fallback.h"
+#include "ops/kernels.h"
+#include "runtime/allocator.h"
+#include "runtime/ledger.h"
+#include "runtime/mutations.h"
+#include "runtime/settings.h"
 #include "ubique/base/error.h"
 #include "ubique/device/host.h"
 

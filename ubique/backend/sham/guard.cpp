@@ -5,9 +5,9 @@
 
 #include <chrono>
 
-#include "allocator.h"
 #include "hooks.h"
-#include "settings.h"
+#include "runtime/allocator.h"
+#include "runtime/settings.h"
 
 namespace ubique::backend::sham {
 namespace {

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <unordered_map>
 
-#include "allocator.h"
-#include "copies.h"
-#include "generator.h"
+#include "ops/copies.h"
+#include "runtime/allocator.h"
+#include "runtime/generator.h"
 #include "ubique/base/error.h"
 
 namespace ubique::backend::sham {

@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "ubique/base/error.h"
-#include "ubique/base/names.h"
-#include "ubique/data/puzzles/puzzle_set.h"
+#include "ubique/base/text/names.h"
+#include "ubique/data/puzzles/set/puzzle_set.h"
 
 namespace ubique::data {
 namespace {
@@ -21,7 +21,7 @@ struct TurnRange {
 
 /// The longest run of whole turns from `begin` that `room` holds, each with the separator or end
 /// that follows it; one turn at least.
-std::size_t turns_that_fit(const std::vector<MarkedTokens>& turns, std::size_t begin,
+std::size_t turns_that_fit(const std::vector<io::MarkedTokens>& turns, std::size_t begin,
                            std::size_t room) {
   std::size_t used = 0;
   auto end = begin;
@@ -31,31 +31,32 @@ std::size_t turns_that_fit(const std::vector<MarkedTokens>& turns, std::size_t b
   return std::max(end, begin + 1);
 }
 
-std::vector<TurnRange> windows_of(const Conversation& conversation,
-                                  const std::vector<MarkedTokens>& turns, std::size_t room) {
+std::vector<TurnRange> windows_of(const io::Conversation& conversation,
+                                  const std::vector<io::MarkedTokens>& turns, std::size_t room) {
   std::vector<TurnRange> windows;
   for (std::size_t begin = 0; begin < turns.size();) {
     auto end = turns_that_fit(turns, begin, room);
     // A question whose answer does not fit beside it has the answer's beginning at least.
-    const bool answered = end < turns.size() && conversation.turns[end].role == Role::Assistant;
-    if (end == begin + 1 && conversation.turns[begin].role == Role::User && answered) ++end;
+    const bool answered = end < turns.size() && conversation.turns[end].role == io::Role::Assistant;
+    if (end == begin + 1 && conversation.turns[begin].role == io::Role::User && answered) ++end;
     windows.push_back({begin, end});
     if (end == turns.size()) break;
     // An answer that did not fit takes its question along into the next row.
-    const bool answer = conversation.turns[end].role == Role::Assistant;
-    const bool asked = end - 1 > begin && conversation.turns[end - 1].role == Role::User;
+    const bool answer = conversation.turns[end].role == io::Role::Assistant;
+    const bool asked = end - 1 > begin && conversation.turns[end - 1].role == io::Role::User;
     begin = answer && asked ? end - 1 : end;
   }
   return windows;
 }
 
-ChatRow row_of(const MarkedTokens& tokens, const ChatTokens& markers, const RowOptions& options) {
+ChatRow row_of(const io::MarkedTokens& tokens, const io::ChatTemplate& markers,
+               const RowOptions& options) {
   const auto length = static_cast<std::size_t>(options.length);
   ChatRow row{std::vector<std::int32_t>(length, markers.pad()),
               std::vector<std::int32_t>(length, kIgnoredLabel), 0};
   for (std::size_t i = 0; i < length && i + 1 < tokens.size(); ++i) {
     row.inputs[i] = tokens.ids[i];
-    const bool counts = options.loss_on == LossOn::All || tokens.spoken[i + 1];
+    const bool counts = options.loss_on == LossOn::All || tokens.by_assistant[i + 1];
     if (!counts) continue;
     row.labels[i] = tokens.ids[i + 1];
     ++row.tokens;
@@ -84,10 +85,10 @@ void validate(const RowOptions& options) {
         options.length, kLongest);
 }
 
-ChatRows chat_rows(const Conversation& conversation, const ChatTokens& tokens,
+ChatRows chat_rows(const io::Conversation& conversation, const io::ChatTemplate& tokens,
                    const RowOptions& options) {
   validate(options);
-  std::vector<MarkedTokens> turns;
+  std::vector<io::MarkedTokens> turns;
   for (const auto& turn : conversation.turns) turns.push_back(tokens.turn(turn));
   const auto room = static_cast<std::size_t>(options.length) + 1;  // the last one is a label only
   const auto windows = options.long_chats == LongChats::Cut
@@ -95,7 +96,7 @@ ChatRows chat_rows(const Conversation& conversation, const ChatTokens& tokens,
                            : windows_of(conversation, turns, room);
   ChatRows result;
   for (const auto& window : windows) {
-    MarkedTokens row;
+    io::MarkedTokens row;
     for (auto i = window.begin; i < window.end; ++i) {
       row.add(turns[i]);
       row.add(i + 1 == turns.size() ? tokens.end() : tokens.separator(), false);

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "ubique/data/chat/chat_tokens.h"
+#include "ubique/io/text/chat_template.h"
 
 namespace ubique::data {
 
@@ -46,7 +46,7 @@ struct ChatRows {
 
 /// At least one row. Rows of windows begin with a person's turn where they can, so that an answer
 /// stands with its question; only a turn longer than a row is cut.
-ChatRows chat_rows(const Conversation& conversation, const ChatTokens& tokens,
+ChatRows chat_rows(const io::Conversation& conversation, const io::ChatTemplate& tokens,
                    const RowOptions& options);
 
 }  // namespace ubique::data

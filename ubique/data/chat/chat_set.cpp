@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ubique/base/digest.h"
 #include "ubique/base/error.h"
-#include "ubique/base/file.h"
-#include "ubique/base/random.h"
-#include "ubique/io/tokenizer_trainer.h"
+#include "ubique/base/files/digest.h"
+#include "ubique/base/files/file.h"
+#include "ubique/base/numbers/random.h"
+#include "ubique/io/text/tokenizer_trainer.h"
 
 namespace ubique::data {
 namespace {
@@ -33,7 +33,8 @@ Splits split_conversations(std::int64_t count, const ChatSetOptions& options) {
   return splits;
 }
 
-void count_texts(const Conversation& conversation, const ChatTokens& tokens, ChatSetPart& part) {
+void count_texts(const io::Conversation& conversation, const io::ChatTemplate& tokens,
+                 ChatSetPart& part) {
   for (const auto& turn : conversation.turns) {
     part.characters += static_cast<std::int64_t>(turn.text.size());
     part.text_tokens += static_cast<std::int64_t>(tokens.turn(turn).size()) - 2;
@@ -42,8 +43,8 @@ void count_texts(const Conversation& conversation, const ChatTokens& tokens, Cha
 
 /// Tokens of a row that holds any of these whole, at most as many as asked for. A question a little
 /// longer than those known, and its answer, find room too.
-std::int64_t length_that_fits(const std::vector<Conversation>& conversations,
-                              const ChatTokens& tokens, std::int64_t most) {
+std::int64_t length_that_fits(const std::vector<io::Conversation>& conversations,
+                              const io::ChatTemplate& tokens, std::int64_t most) {
   constexpr std::int64_t kStep = 64;
   std::int64_t longest = 0;
   for (const auto& conversation : conversations) {
@@ -63,7 +64,7 @@ void check_size(std::size_t conversations, std::int64_t length) {
         conversations, length, kMostTokens);
 }
 
-std::string digest_of_texts(const std::vector<Conversation>& conversations) {
+std::string digest_of_texts(const std::vector<io::Conversation>& conversations) {
   std::string all;
   for (const auto& conversation : conversations) {
     for (const auto& turn : conversation.turns) {
@@ -76,8 +77,8 @@ std::string digest_of_texts(const std::vector<Conversation>& conversations) {
 }
 
 ChatSetPart write_part(const std::filesystem::path& folder, const std::string& name,
-                       const std::vector<Conversation>& conversations,
-                       const std::vector<std::int64_t>& chosen, const ChatTokens& tokens,
+                       const std::vector<io::Conversation>& conversations,
+                       const std::vector<std::int64_t>& chosen, const io::ChatTemplate& tokens,
                        const PuzzleMetadata& metadata, const RowOptions& options) {
   auto set = empty_puzzle_set(metadata);
   set.inputs = set.labels = TokenRows(metadata.seq_len, true);  // as kIgnoredLabel needs
@@ -103,9 +104,9 @@ ChatSetPart write_part(const std::filesystem::path& folder, const std::string& n
 
 }  // namespace
 
-io::TokenizerModel learn_chat_tokenizer(const std::vector<Conversation>& conversations,
+io::TokenizerModel learn_chat_tokenizer(const std::vector<io::Conversation>& conversations,
                                         std::int64_t size) {
-  io::TokenizerTrainer trainer({.size = size, .special = chat_markers()});
+  io::TokenizerTrainer trainer({.size = size, .special = io::ChatMarkers().all()});
   for (const auto& conversation : conversations) {
     for (const auto& turn : conversation.turns) trainer.add(turn.text);
   }
@@ -113,13 +114,13 @@ io::TokenizerModel learn_chat_tokenizer(const std::vector<Conversation>& convers
 }
 
 ChatSetReport write_chat_set(const std::filesystem::path& folder,
-                             const std::vector<Conversation>& conversations,
+                             const std::vector<io::Conversation>& conversations,
                              io::TokenizerModel tokenizer, const ChatSetOptions& options) {
   validate(options.rows);
   const auto splits = split_conversations(static_cast<std::int64_t>(conversations.size()), options);
-  io::add_special_tokens(tokenizer, chat_markers());
+  io::add_special_tokens(tokenizer, io::ChatMarkers().all());
   const io::Tokenizer ready(tokenizer);
-  const ChatTokens tokens(ready);
+  const io::ChatTemplate tokens(ready);
   auto rows = options.rows;
   if (options.shorten) rows.length = length_that_fits(conversations, tokens, rows.length);
   check_size(conversations.size(), rows.length);
@@ -153,8 +154,8 @@ ChatSetReport write_chat_set(const std::filesystem::path& folder,
 }
 
 bool is_chat_set(const PuzzleMetadata& metadata) {
-  const auto& story = metadata.made_with;
-  return story.is_object() && story.value("kind", Json()) == "chat";
+  const auto& provenance = metadata.made_with;
+  return provenance.is_object() && provenance.value("kind", Json()) == "chat";
 }
 
 void keep_chat_tokenizer(const std::filesystem::path& folder, const std::filesystem::path& target) {

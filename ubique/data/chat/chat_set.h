@@ -8,12 +8,12 @@
 #include <vector>
 
 #include "ubique/data/chat/chat_rows.h"
-#include "ubique/data/puzzles/puzzle_set.h"
+#include "ubique/data/puzzles/set/puzzle_set.h"
 
 namespace ubique::data {
 
 /// Learns a vocabulary of `size` tokens, chat markers included, from all texts.
-io::TokenizerModel learn_chat_tokenizer(const std::vector<Conversation>& conversations,
+io::TokenizerModel learn_chat_tokenizer(const std::vector<io::Conversation>& conversations,
                                         std::int64_t size);
 
 struct ChatSetOptions {
@@ -42,7 +42,7 @@ struct ChatSetReport {
 /// split that leaves nothing to learn from, for more than fits into memory and for a folder that
 /// holds something else.
 ChatSetReport write_chat_set(const std::filesystem::path& folder,
-                             const std::vector<Conversation>& conversations,
+                             const std::vector<io::Conversation>& conversations,
                              io::TokenizerModel tokenizer, const ChatSetOptions& options);
 
 /// Whether a set was made by write_chat_set().

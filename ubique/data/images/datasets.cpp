@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "ubique/base/error.h"
-#include "ubique/base/text.h"
+#include "ubique/base/text/text.h"
 #include "ubique/data/images/pairing.h"
 #include "ubique/data/images/splits.h"
-#include "ubique/io/image.h"
+#include "ubique/io/images/image.h"
 
 namespace ubique::data {
 namespace {

@@ -7,11 +7,11 @@
 #include <map>
 
 #include "ubique/base/error.h"
-#include "ubique/base/file.h"
-#include "ubique/base/text.h"
+#include "ubique/base/files/file.h"
+#include "ubique/base/text/text.h"
 #include "ubique/data/images/fixations_mat.h"
-#include "ubique/io/image.h"
-#include "ubique/io/npz.h"
+#include "ubique/io/arrays/npz.h"
+#include "ubique/io/images/image.h"
 
 namespace ubique::data {
 namespace {

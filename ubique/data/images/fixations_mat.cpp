@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "ubique/base/error.h"
-#include "ubique/io/mat.h"
+#include "ubique/io/arrays/mat.h"
 
 namespace ubique::data {
 namespace {

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "ubique/io/png.h"
+#include "ubique/io/images/png.h"
 
 namespace ubique::data {
 

@@ -6,9 +6,9 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/parallel.h"
-#include "ubique/base/text.h"
+#include "ubique/base/text/text.h"
 #include "ubique/data/images/fixations.h"
-#include "ubique/io/image.h"
+#include "ubique/io/images/image.h"
 
 namespace ubique::data {
 namespace {

@@ -3,9 +3,9 @@
 #include <mutex>
 
 #include "ubique/base/error.h"
-#include "ubique/base/file.h"
-#include "ubique/base/json.h"
+#include "ubique/base/files/file.h"
 #include "ubique/base/parallel.h"
+#include "ubique/base/text/json.h"
 #include "ubique/data/images/fixations.h"
 #include "ubique/data/images/scenes.h"
 

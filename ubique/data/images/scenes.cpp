@@ -8,7 +8,7 @@
 #include <numeric>
 
 #include "ubique/base/error.h"
-#include "ubique/base/random.h"
+#include "ubique/base/numbers/random.h"
 #include "ubique/data/images/blur.h"
 #include "ubique/data/images/resize.h"
 

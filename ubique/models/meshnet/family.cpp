@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // MeshNet's entry in the registry.
-#include "ubique/engine/family.h"
+#include "ubique/engine/contract/family.h"
 
-#include "ubique/models/meshnet/commands.h"
-#include "ubique/models/meshnet/companions.h"
-#include "ubique/models/meshnet/export_check.h"
-#include "ubique/models/meshnet/graph.h"
-#include "ubique/models/meshnet/task.h"
+#include "ubique/models/meshnet/commands/commands.h"
+#include "ubique/models/meshnet/files/export_check.h"
+#include "ubique/models/meshnet/files/graph.h"
+#include "ubique/models/meshnet/files/sidecar_files.h"
+#include "ubique/models/meshnet/train/task.h"
 
 namespace ubique::meshnet {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // MSI-Net's entry in the registry.
-#include "ubique/engine/family.h"
+#include "ubique/engine/contract/family.h"
 
-#include "ubique/models/msinet/commands.h"
-#include "ubique/models/msinet/companions.h"
-#include "ubique/models/msinet/graph.h"
-#include "ubique/models/msinet/task.h"
+#include "ubique/models/msinet/commands/commands.h"
+#include "ubique/models/msinet/files/graph.h"
+#include "ubique/models/msinet/files/sidecar_files.h"
+#include "ubique/models/msinet/train/task.h"
 
 namespace ubique::msinet {
 namespace {

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // TRM's entry in the registry.
-#include "ubique/engine/family.h"
+#include "ubique/engine/contract/family.h"
 
-#include "ubique/models/trm/commands.h"
-#include "ubique/models/trm/commands_chat.h"
-#include "ubique/models/trm/commands_data.h"
-#include "ubique/models/trm/task.h"
-#include "ubique/models/trm/weights.h"
+#include "ubique/models/trm/commands/commands.h"
+#include "ubique/models/trm/files/weights.h"
+#include "ubique/models/trm/train/task.h"
 
 namespace ubique::trm {
 namespace {

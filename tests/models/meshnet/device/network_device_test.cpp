@@ -5,13 +5,13 @@
 #include <cstdlib>
 #include <optional>
 
-#include "tests/models/meshnet/network_samples.h"
+#include "tests/models/meshnet/net/network_samples.h"
 #include "ubique/base/error.h"
 #include "ubique/device/numerics.h"
 #include "ubique/device/select.h"
-#include "ubique/engine/autocast.h"
-#include "ubique/models/meshnet/loss.h"
-#include "ubique/models/meshnet/segmenter.h"
+#include "ubique/engine/step/autocast.h"
+#include "ubique/models/meshnet/net/loss.h"
+#include "ubique/models/meshnet/use/segmenter.h"
 
 using namespace ubique;
 using namespace ubique::meshnet;

@@ -7,10 +7,10 @@
 #include <optional>
 
 #include "tests/base/scratch.h"
-#include "tests/models/msinet/network_samples.h"
+#include "tests/models/msinet/net/network_samples.h"
 #include "ubique/device/numerics.h"
 #include "ubique/device/select.h"
-#include "ubique/models/msinet/model.h"
+#include "ubique/models/msinet/net/model.h"
 
 using namespace ubique;
 using namespace ubique::msinet;

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// Real faults: a disk that fills up in the middle and a process that is killed. Both happen in a
+// child process, so that the limit and the signal stay there.
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <functional>
+
+#include "tests/base/scratch.h"
+#include "ubique/base/files/file.h"
+
+using namespace ubique;
+
+namespace {
+
+/// Runs the code in a child that ends with the code's result.
+pid_t start_child(const std::function<int()>& code) {
+  const pid_t child = ::fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    int result = 99;
+    try {
+      result = code();
+    } catch (...) {
+    }
+    ::_exit(result);
+  }
+  return child;
+}
+
+int wait_for(pid_t child) {
+  int status = 0;
+  REQUIRE(::waitpid(child, &status, 0) == child);
+  return status;
+}
+
+}  // namespace
+
+TEST_CASE("file: a write that fails in the middle leaves the old file and no temporary") {
+  const test::ScratchFolder folder;
+  write_file(folder / "x", "old");
+  const auto child = start_child([&] {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{8192, 8192};
+    if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return 1;
+    AtomicFile file(folder / "x");
+    file.write(std::string(8000, 'n'));
+    const auto error = test::error_of([&] { file.write(std::string(1'000'000, 'n')); });
+    if (!test::contains(error, "input: [base.file] cannot write")) return 2;
+    if (folder.count() != 1) return 3;
+    if (!test::contains(test::error_of([&] { file.commit(); }), "internal")) return 4;
+    return 0;
+  });
+  const int status = wait_for(child);
+  REQUIRE(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(read_file(folder / "x") == "old");
+  CHECK(folder.count() == 1);
+}
+
+TEST_CASE("file: a process killed half-way leaves the old file") {
+  const test::ScratchFolder folder;
+  write_file(folder / "x", "old");
+  int ready[2];
+  REQUIRE(::pipe(ready) == 0);
+  const auto child = start_child([&] {
+    AtomicFile file(folder / "x");
+    file.write(std::string(100'000, 'n'));
+    if (::write(ready[1], "!", 1) != 1) return 1;
+    while (true) ::pause();
+    return 0;
+  });
+  char byte = 0;
+  REQUIRE(::read(ready[0], &byte, 1) == 1);
+  ::kill(child, SIGKILL);
+  CHECK(WIFSIGNALED(wait_for(child)));
+  ::close(ready[0]);
+  ::close(ready[1]);
+  CHECK(read_file(folder / "x") == "old");
+  write_file(folder / "x", "next");  // what the dead process left behind is in nobody's way
+  CHECK(read_file(folder / "x") == "next");
+}
+
+TEST_CASE("file: a process killed at any moment leaves one whole version") {
+  const test::ScratchFolder folder;
+  const std::string first(200'000, 'a'), second(300'000, 'b');
+  write_file(folder / "x", first);
+  for (int round = 0; round < 8; ++round) {
+    const auto child = start_child([&] {
+      while (true) {
+        write_file(folder / "x", second);
+        write_file(folder / "x", first);
+      }
+      return 0;
+    });
+    ::usleep(static_cast<useconds_t>(2000 + 3000 * round));
+    ::kill(child, SIGKILL);
+    CHECK(WIFSIGNALED(wait_for(child)));
+    const auto content = read_file(folder / "x");
+    CHECK((content == first || content == second));
+  }
+}

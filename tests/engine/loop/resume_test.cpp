@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs that were stopped and went on, against runs that never stopped.
+#include <ATen/ATen.h>
+#include <torch/nn/module.h>
+
+#include "tests/engine/runs.h"
+#include "ubique/engine/checkpoint/state_dict.h"
+
+using namespace ubique;
+using namespace ubique::engine;
+using namespace ubique::test;
+
+namespace {
+
+struct Ended {
+  std::vector<double> losses;
+  NamedTensors state;
+  TrainResult result;
+};
+
+Ended ended(ToyTask& task, const TrainResult& result, const std::filesystem::path& folder) {
+  Ended end{losses_of(folder), {}, result};
+  for (const auto& [name, tensor] : state_dict(task.toy.network())) {
+    end.state.emplace_back(name, tensor.detach().cpu().clone());
+  }
+  return end;
+}
+
+Ended unbroken(const Recipe& recipe, const plan::Plan& plan, const std::filesystem::path& folder) {
+  ToyTask task(recipe);
+  const auto result = train(task, plan, toy_options(folder));
+  return ended(task, result, folder);
+}
+
+/// Stopped after each of these steps and resumed by a new process' worth of objects.
+Ended broken(const Recipe& recipe, const plan::Plan& plan, const std::filesystem::path& folder,
+             const std::vector<std::int64_t>& stops) {
+  std::int64_t done = 0;
+  auto options = toy_options(folder);
+  for (const auto stop : stops) {
+    ToyTask task(recipe);
+    options.stop_requested = [&] { return ++done == stop; };
+    const auto result = train(task, plan, options);
+    CHECK(result.interrupted);
+    CHECK(result.steps == stop);
+    options.resume = true;
+    at::rand({7});  // a process that starts later finds other generators
+  }
+  ToyTask task(recipe);
+  options.stop_requested = nullptr;
+  const auto result = train(task, plan, options);
+  return ended(task, result, folder);
+}
+
+void check_same(const Ended& a, const Ended& b) {
+  CHECK(a.losses == b.losses);
+  for (std::size_t i = 0; i < a.state.size(); ++i) {
+    CAPTURE(a.state[i].first);
+    CHECK(at::equal(a.state[i].second, b.state[i].second));
+  }
+  CHECK(a.result.scores == b.result.scores);
+  CHECK(a.result.best == b.result.best);
+  CHECK(a.result.best_epoch == b.result.best_epoch);
+  CHECK(a.result.train_loss == b.result.train_loss);
+  CHECK(a.result.steps == b.result.steps);
+}
+
+}  // namespace
+
+TEST_CASE("trainer: a run that is stopped anywhere goes on bit by bit as if it had not been") {
+  const ScratchFolder scratch;
+  auto recipe = toy_recipe(4);
+  recipe.schedule.name = "onecycle";
+  recipe.schedule.warmup = 0.3;
+  recipe.clip_norm = 0.5;
+  const auto whole = unbroken(recipe, toy_plan(2, 2), scratch / "whole");
+  REQUIRE(whole.losses.size() == 12);
+  const std::vector<std::vector<std::int64_t>> stops = {{1}, {3}, {4, 5}, {6, 11}, {12}};
+  for (const auto& stop : stops) {
+    CAPTURE(stop.front());
+    const auto name = "broken-" + std::to_string(stop.front());
+    check_same(whole, broken(recipe, toy_plan(2, 2), scratch / name, stop));
+  }
+}
+
+TEST_CASE("trainer: averages, loss scale, plateau and sgd are resumed as exactly") {
+  const ScratchFolder scratch;
+  auto recipe = toy_recipe(4);
+  recipe.ema_decay = 0.8;
+  recipe.optimizer.name = "sgd";
+  recipe.optimizer.momentum = 0.9;
+  recipe.schedule.name = "plateau";
+  recipe.schedule.patience = 0;
+  auto plan = toy_plan(4);
+  plan.dtype.value = device_name() == "cpu" ? DType::BF16 : DType::F16;
+  plan.autocast.value = plan.grad_scaler.value = true;
+  const auto whole = unbroken(recipe, plan, scratch / "whole");
+  check_same(whole, broken(recipe, plan, scratch / "broken", {2, 7}));
+}
+
+TEST_CASE(
+    "trainer: what a run is killed in the middle of an epoch loses is what was not saved yet") {
+  const test::ScratchFolder scratch;
+  const Recipe recipe = toy_recipe();
+  const auto whole = unbroken(recipe, toy_plan(), scratch / "whole");
+  auto options = toy_options(scratch / "killed");
+  options.save_every = std::chrono::seconds(0);
+  std::int64_t done = 0;
+  options.stop_requested = [&]() -> bool {
+    if (++done == 2) throw std::runtime_error("as a kill would end it");
+    return false;
+  };
+  ToyTask task(recipe);
+  CHECK_THROWS_AS(train(task, toy_plan(), options), std::runtime_error);
+  CHECK(load_checkpoint(scratch / "killed/checkpoints/last", false).step == 2);
+  options.stop_requested = nullptr;
+  options.resume = true;
+  ToyTask again(recipe);
+  const auto result = train(again, toy_plan(), options);
+  CHECK(result.scores == whole.result.scores);
+  CHECK(result.train_loss == whole.result.train_loss);
+}
+
+TEST_CASE("trainer: a finished run that is resumed stays as it is") {
+  const ScratchFolder scratch;
+  const auto recipe = toy_recipe(2);
+  const auto whole = unbroken(recipe, toy_plan(), scratch / "run");
+  auto options = toy_options(scratch / "run");
+  options.resume = true;
+  ToyTask task(recipe);
+  const auto again = train(task, toy_plan(), options);
+  CHECK(again.steps == whole.result.steps);
+  CHECK(again.best == whole.result.best);
+  CHECK(task.toy.calls == 0);
+  ToyTask longer(toy_recipe(3));
+  CHECK(train(longer, toy_plan(), options).steps == 9);
+}
+
+TEST_CASE("trainer: resuming where there is nothing starts anew") {
+  const ScratchFolder scratch;
+  auto options = toy_options(scratch / "run");
+  options.resume = true;
+  ToyTask task(toy_recipe(1));
+  CHECK(train(task, toy_plan(), options).steps == 3);
+}
+
+TEST_CASE("trainer: a checkpoint elsewhere can be gone on from in a folder of one's own") {
+  const ScratchFolder scratch;
+  const auto recipe = toy_recipe(4);
+  const auto whole = unbroken(recipe, toy_plan(), scratch / "whole");
+  auto options = toy_options(scratch / "first");
+  std::int64_t done = 0;
+  options.stop_requested = [&] { return ++done == 5; };
+  ToyTask first(recipe);
+  const auto stopped = train(first, toy_plan(), options);
+  auto elsewhere = toy_options(scratch / "second");
+  elsewhere.resume_from = stopped.last_checkpoint;
+  ToyTask second(recipe);
+  const auto result = train(second, toy_plan(), elsewhere);
+  CHECK(result.scores == whole.result.scores);
+  CHECK(losses_of(scratch / "second") ==
+        std::vector<double>(whole.losses.begin() + 5, whole.losses.end()));
+}
+
+TEST_CASE("trainer: a checkpoint of another model, optimizer or batch is refused") {
+  const ScratchFolder scratch;
+  const auto recipe = toy_recipe(2);
+  auto options = toy_options(scratch / "run");
+  std::int64_t done = 0;
+  options.stop_requested = [&] { return ++done == 1; };
+  ToyTask task(recipe);
+  train(task, toy_plan(), options);
+  options.resume = true;
+  ToyTask other(recipe, {.dropout = 0.5});
+  auto message = refusal_of(ErrorKind::Input, [&] { train(other, toy_plan(), options); });
+  CHECK(contains(message, "got dropout 0.2, expected 0.5"));
+  auto with_sgd = recipe;
+  with_sgd.optimizer.name = "sgd";
+  ToyTask sgd(with_sgd);
+  message = refusal_of(ErrorKind::Input, [&] { train(sgd, toy_plan(), options); });
+  CHECK(contains(message, "got adamw, expected sgd"));
+  ToyTask smaller(recipe);
+  message = refusal_of(ErrorKind::Input, [&] { train(smaller, toy_plan(2), options); });
+  CHECK(contains(message, "--effective-batch 4"));
+  const auto weights_only = scratch / "weights";
+  auto checkpoint = load_checkpoint(scratch / "run" / "checkpoints" / "last");
+  checkpoint.trainer.clear();
+  checkpoint.trainer_state = nullptr;
+  save_checkpoint(weights_only, checkpoint);
+  auto elsewhere = toy_options(scratch / "new");
+  elsewhere.resume_from = weights_only;
+  message = refusal_of(ErrorKind::Input, [&] { train(task, toy_plan(), elsewhere); });
+  CHECK(contains(message, "--model"));
+}

@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of a pretended device, right and wrong ones: what is tried, and what is used then.
+#include "ubique/kernels/dispatch/self_check.h"
+
+#include <ATen/ATen.h>
+#include <doctest/doctest.h>
+#include <torch/library.h>
+
+#include "ubique/kernels/mixer/attention.h"
+#include "ubique/kernels/mixer/fused_qkv_attention.h"
+#include "ubique/kernels/mixer/gated_mlp.h"
+#include "ubique/kernels/mixer/gated_mlp_stack.h"
+
+using namespace ubique::kernels;
+
+namespace {
+
+enum class Pretended { None, Right, Wrong, WrongGradient };
+Pretended pretended = Pretended::None;  // other tests have no such kernels
+int calls = 0;
+
+/// While it lives, the CPU has kernels.
+struct Pretend {
+  explicit Pretend(Pretended which) {
+    pretended = which;
+    calls = 0;
+  }
+  ~Pretend() { pretended = Pretended::None; }
+};
+
+bool has_kernels() { return pretended != Pretended::None; }
+bool of_one(const at::Tensor&) { return has_kernels(); }
+bool of_sized(const at::Tensor&, std::int64_t) { return has_kernels(); }
+bool of_two(const at::Tensor&, const at::Tensor&) { return has_kernels(); }
+bool of_three(const at::Tensor&, const at::Tensor&, const at::Tensor&) { return has_kernels(); }
+
+at::Tensor given(const at::Tensor& result) {
+  ++calls;
+  return pretended == Pretended::Wrong ? result + 0.5 : result;
+}
+
+at::Tensor given_back(const at::Tensor& gradient) {
+  ++calls;
+  return pretended == Pretended::WrongGradient ? gradient * 1.5 : gradient;
+}
+
+at::Tensor pack_gate(const at::Tensor& weight, bool) { return weight.clone(); }
+std::tuple<at::Tensor, at::Tensor> gate(const at::Tensor& x, const at::Tensor& packed, bool keep) {
+  const auto wide = at::linear(x, packed).view({x.size(0), 2, -1});
+  return {given(at::silu(wide.select(1, 0)) * wide.select(1, 1)), keep ? wide : at::Tensor()};
+}
+
+std::tuple<at::Tensor, at::Tensor> gate_back(const at::Tensor& of_sum, const at::Tensor& packed,
+                                             const at::Tensor& wide) {
+  const at::AutoGradMode recorded(true);
+  const auto leaf = wide.to(at::kFloat).requires_grad_();
+  const auto gated = at::silu(leaf.select(1, 0)) * leaf.select(1, 1);
+  gated.backward(at::mm(of_sum, packed).to(at::kFloat));
+  return {given_back(leaf.grad().to(wide.dtype())), gated.detach().to(wide.dtype())};
+}
+
+at::Tensor pack_tokens(const at::Tensor& gate_up, const at::Tensor& down, bool) {
+  return at::cat({gate_up, down.t()});  // (3I, L)
+}
+GatedWeights tokens_of(const at::Tensor& packed) {
+  const auto inner = packed.size(0) / 3;
+  return plain_weights(packed.slice(0, 0, 2 * inner), packed.slice(0, 2 * inner).t().contiguous());
+}
+std::tuple<at::Tensor, at::Tensor> tokens(const at::Tensor& x, const at::Tensor& packed, double) {
+  const auto weights = tokens_of(packed);
+  const auto wide = at::matmul(weights.gate_up.value, x.to(at::kFloat)).chunk(2, 1);
+  const auto sum = x + at::matmul(weights.down.value, at::silu(wide[0]) * wide[1]);  // (B, L, H)
+  const auto inverse = (sum.square().mean(1) + kNormEpsilon).rsqrt();
+  return {given((sum * inverse.unsqueeze(1)).to(x.dtype())), inverse};
+}
+std::tuple<at::Tensor, at::Tensor, at::Tensor> tokens_back(const at::Tensor& of_sum,
+                                                           const at::Tensor& x,
+                                                           const at::Tensor& packed) {
+  const at::AutoGradMode recorded(true);
+  const auto weights = tokens_of(packed);
+  const auto leaf = x.to(at::kFloat).requires_grad_();
+  auto wide = at::matmul(weights.gate_up.value, leaf);  // (B, 2I, H)
+  wide.retain_grad();
+  const auto halves = wide.chunk(2, 1);
+  const auto gated = at::silu(halves[0]) * halves[1];
+  (leaf + at::matmul(weights.down.value, gated)).backward(of_sum.to(at::kFloat));
+  return {given_back(leaf.grad().to(x.dtype())), wide.grad().to(x.dtype()),
+          gated.detach().to(x.dtype())};
+}
+
+std::tuple<at::Tensor, at::Tensor> flash(const at::Tensor& q, const at::Tensor& k,
+                                         const at::Tensor& v, bool causal) {
+  const auto mixed = at::scaled_dot_product_attention(q, k, v, {}, 0, causal).transpose(1, 2);
+  return {given(mixed.flatten(2)), at::zeros({q.size(0), q.size(1), q.size(2)})};
+}
+std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_back(const at::Tensor& gradient,
+                                                          const at::Tensor& q, const at::Tensor& k,
+                                                          const at::Tensor& v, const at::Tensor&,
+                                                          const at::Tensor&, bool causal) {
+  const at::AutoGradMode recorded(true);
+  std::vector<at::Tensor> leaves;
+  for (const auto* part : {&q, &k, &v}) leaves.push_back(part->to(at::kFloat).requires_grad_());
+  const auto mixed =
+      at::scaled_dot_product_attention(leaves[0], leaves[1], leaves[2], {}, 0, causal);
+  mixed.transpose(1, 2).flatten(2).backward(gradient.to(at::kFloat));
+  return {given_back(leaves[0].grad().to(q.dtype())), leaves[1].grad().to(q.dtype()),
+          leaves[2].grad().to(q.dtype())};
+}
+
+std::tuple<at::Tensor, at::Tensor, at::Tensor> pack_stack(const at::Tensor& token_gate_up,
+                                                          const at::Tensor& token_down,
+                                                          const at::Tensor& gate_up,
+                                                          const at::Tensor& down) {
+  return {pack_tokens(token_gate_up, token_down, false), gate_up.clone(), down.clone()};
+}
+at::Tensor stack(const at::Tensor& h, const at::Tensor& injected, at::TensorList packed,
+                 std::int64_t times, double) {
+  auto x = h.to(at::kFloat);
+  for (std::int64_t i = 0; i < times; ++i) {
+    x = x + injected;
+    for (std::size_t block = 0; block < packed.size(); block += 3) {
+      x = token_mix(x, tokens_of(packed[block]), Kept::Narrow);
+      x = channel_mix(x, plain_weights(packed[block + 1], packed[block + 2]), Kept::Narrow);
+    }
+  }
+  return given(x.to(h.dtype()));
+}
+
+using Table = std::optional<at::Tensor>;
+at::Tensor attended(const at::Tensor& qkv, std::int64_t heads, const Table& cos, const Table& sin,
+                    bool causal) {
+  const auto [q, k, v] =
+      split_heads(qkv, heads, cos.value_or(at::Tensor()), sin.value_or(at::Tensor()));
+  return at::scaled_dot_product_attention(q, k, v, {}, 0, causal)
+      .transpose(1, 2)
+      .reshape({qkv.size(0), qkv.size(1), -1});
+}
+at::Tensor attend_forward(const at::Tensor& qkv, std::int64_t heads, const Table& cos,
+                          const Table& sin, bool causal) {
+  return given(attended(qkv.to(at::kFloat), heads, cos, sin, causal).to(qkv.dtype()));
+}
+at::Tensor attend_back(const at::Tensor& qkv, const at::Tensor& gradient, std::int64_t heads,
+                       const Table& cos, const Table& sin, bool causal) {
+  const at::AutoGradMode recorded(true);
+  const auto leaf = qkv.to(at::kFloat).requires_grad_();
+  attended(leaf * 1, heads, cos, sin, causal).backward(gradient.to(at::kFloat));
+  return given(leaf.grad().to(qkv.dtype()));
+}
+
+TORCH_LIBRARY_IMPL(ubique, CPU, library) {
+  library.impl("does_channel_gate", TORCH_FN(of_one));
+  library.impl("pack_channel_gate", TORCH_FN(pack_gate));
+  library.impl("channel_gate", TORCH_FN(gate));
+  library.impl("channel_gate_backward", TORCH_FN(gate_back));
+  library.impl("does_token_mix", TORCH_FN(of_sized));
+  library.impl("pack_token_mix", TORCH_FN(pack_tokens));
+  library.impl("token_mix", TORCH_FN(tokens));
+  library.impl("token_mix_backward", TORCH_FN(tokens_back));
+  library.impl("does_flash", TORCH_FN(of_three));
+  library.impl("flash", TORCH_FN(flash));
+  library.impl("flash_backward", TORCH_FN(flash_back));
+  library.impl("does_mix_stack", TORCH_FN(of_two));
+  library.impl("pack_mix_stack", TORCH_FN(pack_stack));
+  library.impl("mix_stack", TORCH_FN(stack));
+  library.impl("does_attend", TORCH_FN(of_sized));
+  library.impl("does_attend_backward", TORCH_FN(of_sized));
+  library.impl("attend", TORCH_FN(attend_forward));
+  library.impl("attend_backward", TORCH_FN(attend_back));
+}
+
+GatedWeights weights_of(std::int64_t inner, std::int64_t columns) {
+  const auto like = at::zeros({1});
+  return {{made_up({2 * inner, columns}, like, 5), at::kBFloat16},
+          {made_up({columns, inner}, like, 6), at::kBFloat16},
+          {},
+          {}};
+}
+
+}  // namespace
+
+TEST_CASE("trust: a kernel is tried once, and used if it gives what plain ops give") {
+  const auto like = at::zeros({1}), ones = at::ones({3});
+  int tried = 0;
+  const auto trial = [&](const at::Tensor& got) {
+    return [&tried, got, ones] {
+      ++tried;
+      return std::vector<Trial>{{ones, ones}, {got, ones}};
+    };
+  };
+  for (int twice = 0; twice < 2; ++twice) {
+    CHECK(is_trusted("right", like, trial(ones * 1.01)));
+    CHECK(!is_trusted("wrong", like, trial(ones * 1.1)));
+    CHECK(!is_trusted("nothing", like, trial(ones * NAN)));
+    CHECK(!is_trusted("of another shape", like, trial(at::ones({2}))));
+  }
+  CHECK(tried == 4);
+  CHECK(is_trusted("right", like.to(at::kHalf), trial(ones)));  // another dtype is another kernel
+  CHECK(tried == 5);
+}
+
+TEST_CASE("trust: made-up values are the same every time, and no generator moves on") {
+  const auto like = at::zeros({1}, at::kBFloat16);
+  at::manual_seed(1);
+  const auto before = at::rand({3});
+  at::manual_seed(1);
+  const auto values = made_up({50, 40}, like, 3);
+  CHECK(at::equal(at::rand({3}), before));
+  CHECK((values.scalar_type() == at::kBFloat16));
+  CHECK(at::equal(values, made_up({50, 40}, like, 3)));
+  CHECK(!at::equal(values, made_up({50, 40}, like, 4)));
+  CHECK(values.abs().max().item<double>() <= 1);
+  CHECK(std::abs(values.to(at::kFloat).mean().item<double>()) < 0.05);
+  CHECK(values.to(at::kFloat).square().mean().item<double>() ==
+        doctest::Approx(1. / 3).epsilon(0.1));
+}
+
+TEST_CASE("trust: mixing is left to plain ops where the kernels are wrong") {
+  for (const bool right : {true, false}) {
+    const Pretend kernels(right ? Pretended::Right : Pretended::Wrong);
+    const at::NoGradGuard no_gradients;
+    auto channels = weights_of(32, right ? 24 : 40), mixing = weights_of(48, right ? 9 : 10);
+    pack_for_channel_mix(channels);
+    CHECK(channels.packed.defined() == right);
+    pack_for_token_mix(mixing, 24);
+    CHECK(mixing.packed.defined() == right);
+    MixStack few;
+    few.add(mixing, channels);
+    CHECK(few.packed.size() == (right ? 3 : 0));
+  }
+}
+
+TEST_CASE("trust: attention is left to plain ops where the kernels are wrong, gradients or not") {
+  for (const bool right : {true, false}) {
+    for (const bool learns : {false, true}) {
+      const Pretend kernels(right ? Pretended::Right : Pretended::Wrong);
+      const auto length = right ? 7 : 6;
+      const auto qkv = made_up({3, length, 3 * 2 * 4}, at::zeros({1}, at::kBFloat16), 1);
+      const auto angles = at::rand({length, 4}) * 3;
+      auto leaf = qkv.clone().requires_grad_(learns);
+      const auto mixed = attend(leaf, 2, angles.cos(), angles.sin(), true);
+      CHECK(mixed.defined() == right);
+      if (!right || !learns) continue;
+      const auto gradient = made_up(mixed.sizes(), qkv, 2);
+      const auto before = calls;
+      mixed.backward(gradient);
+      CHECK(calls == before + 1);
+      CHECK(leaf.grad().defined());
+    }
+  }
+}
+
+TEST_CASE("trust: a wrong gradient is found before it is learnt from") {
+  const auto is_used = [](Pretended which, std::int64_t columns, bool learns) {
+    const Pretend kernels(which);
+    const at::AutoGradMode recorded(learns);
+    auto mixing = weights_of(48, columns), channels = weights_of(48, columns);
+    pack_for_token_mix(mixing, 24);
+    pack_for_channel_mix(channels);
+    CHECK(mixing.packed_back.defined() == (mixing.packed.defined() && learns));
+    CHECK(channels.packed.defined());  // its way back is a kernel apart
+    CHECK(channels.packed_back.defined() == (which == Pretended::Right && learns));
+    return mixing.packed.defined();
+  };
+  CHECK(is_used(Pretended::Right, 11, true));
+  CHECK(is_used(Pretended::WrongGradient, 12, false));
+  CHECK(!is_used(Pretended::WrongGradient, 12, true));
+}
+
+TEST_CASE("trust: many tokens go through the gate's own way back, few through plain ops") {
+  const Pretend kernels(Pretended::Right);
+  auto packed = weights_of(32, 16);
+  const auto plain = plain_weights(packed.gate_up.value, packed.down.value);
+  pack_for_channel_mix(packed);
+  REQUIRE(packed.packed_back.defined());
+  for (const std::int64_t samples : {2, 1024}) {
+    const auto values = made_up({samples, 4, 16}, at::zeros({1}, at::kBFloat16), 3);
+    const auto gradient = made_up(values.sizes(), values, 4);
+    const auto through = [&](const GatedWeights& weights, at::ScalarType dtype) {
+      const auto x = values.to(dtype, false, true).requires_grad_();
+      const auto y = channel_mix(x, weights, Kept::Wide);
+      const auto before = calls;
+      y.backward(gradient.to(dtype));
+      CHECK(calls - before == (samples > 2 && dtype == at::kBFloat16 ? 1 : 0));
+      return x.grad().to(at::kFloat);
+    };
+    const auto expected = through(plain, at::kFloat), got = through(packed, at::kBFloat16);
+    CHECK(((got - expected).norm() / expected.norm()).item<double>() < 0.02);
+  }
+}
+
+TEST_CASE("trust: long attention is left to plain ops where a kernel or its gradient is wrong") {
+  for (const auto which : {Pretended::Right, Pretended::Wrong, Pretended::WrongGradient}) {
+    const Pretend kernels(which);
+    const auto length = 5 + static_cast<int>(which);  // each is tried once
+    auto leaf = made_up({2, length, 3, 2, 4}, at::zeros({1}, at::kBFloat16), 1).requires_grad_();
+    const auto parts = leaf.permute({2, 0, 3, 1, 4});
+    const auto mixed = mix_heads(parts[0], parts[1], parts[2], false);
+    const auto tried = calls;
+    mixed.sum().backward();
+    CHECK(calls - tried == (which == Pretended::Right ? 1 : 0));
+    CHECK(leaf.grad().isfinite().all().item<bool>());
+  }
+}
+
+TEST_CASE("trust: through frozen weights gradients pass on, and theirs are not worked out") {
+  const Pretend kernels(Pretended::Right);
+  auto frozen = weights_of(48, 13);
+  pack_for_token_mix(frozen, 24);
+  REQUIRE(frozen.packed_back.defined());
+  const auto values = made_up({2, 13, 24}, at::zeros({1}, at::kBFloat16), 3);
+  const auto gradient = made_up(values.sizes(), values, 4);
+  const auto through = [&](const GatedWeights& weights, at::ScalarType dtype) {
+    const auto x = values.to(dtype, false, true).requires_grad_();
+    token_mix(x, weights, Kept::Narrow).backward(gradient.to(dtype));
+    return x.grad().to(at::kFloat);
+  };
+  const auto expected = through(plain_weights(frozen.gate_up.value, frozen.down.value), at::kFloat);
+  const auto got = through(frozen, at::kBFloat16);
+  CHECK(((got - expected).norm() / expected.norm()).item<double>() < 0.02);
+  // Packed while nothing learnt, they are left to plain ops.
+  auto late = weights_of(48, 13);
+  {
+    const at::NoGradGuard no_gradients;
+    pack_for_token_mix(late, 24);
+  }
+  CHECK(!late.packed_back.defined());
+  CHECK(((through(late, at::kBFloat16) - expected).norm() / expected.norm()).item<double>() < 0.02);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models as the commands open them.
+#include <ATen/ATen.h>
+#include <doctest/doctest.h>
+
+#include "tests/base/scratch.h"
+#include "ubique/engine/checkpoint/checkpoint.h"
+#include "ubique/models/meshnet/commands/commands.h"
+
+using namespace ubique;
+
+TEST_CASE("files: a checkpoint of another family is refused by name") {
+  const test::ScratchFolder folder;
+  engine::Checkpoint checkpoint;
+  checkpoint.family = "poolnet";
+  checkpoint.config = Json::object();
+  checkpoint.model = {{"head.weight", at::zeros({2, 2})}};
+  engine::save_checkpoint(folder / "best", checkpoint);
+  const auto message =
+      test::refusal_of(ErrorKind::Input, [&] { meshnet::open_file(folder / "best"); });
+  CHECK(test::contains(message, "another family; got poolnet, expected meshnet"));
+}

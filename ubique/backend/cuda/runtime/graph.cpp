@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// LibTorch's at::cuda::CUDAGraph, which keeps the memory of a recording from everyone else. Its
+// header needs CUDA's own headers, and its library is loaded, not linked: the five functions are
+// looked up by their names in the library that is there.
+#include "graph.h"
+
+#include <c10/core/StreamGuard.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
+#include <c10/util/Exception.h>
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "ubique/base/terminal/log.h"
+#include "ubique/device/runtime.h"
+
+namespace ubique::backend::cuda {
+namespace {
+
+constexpr int kRehearsals = 3;
+constexpr int kThreadLocal = 1;  // cudaStreamCaptureModeThreadLocal: other threads may allocate
+
+using PoolId = std::pair<unsigned long long, unsigned long long>;
+
+struct GraphFunctions {
+  void (*construct)(void* graph, bool keep) = find<void(void*, bool)>("_ZN2at4cuda9CUDAGraphC1Eb");
+  void (*destroy)(void* graph) = find<void(void*)>("_ZN2at4cuda9CUDAGraphD1Ev");
+  void (*begin)(void* graph, PoolId pool, int mode) = find<void(void*, PoolId, int)>(
+      "_ZN2at4cuda9CUDAGraph13capture_beginESt4pairIyyE21cudaStreamCaptureMode");
+  void (*end)(void* graph) = find<void(void*)>("_ZN2at4cuda9CUDAGraph11capture_endEv");
+  void (*replay)(void* graph) = find<void(void*)>("_ZN2at4cuda9CUDAGraph6replayEv");
+
+  bool complete() const { return construct && destroy && begin && end && replay; }
+
+ private:
+  template <typename Function>
+  static Function* find(const char* name) {
+    return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
+  }
+};
+
+const GraphFunctions& functions() {
+  static const GraphFunctions found;
+  return found;
+}
+
+class CudaGraph final : public device::Recording {
+ public:
+  CudaGraph() { functions().construct(memory_.data(), false); }
+  ~CudaGraph() override { functions().destroy(memory_.data()); }
+  CudaGraph(const CudaGraph&) = delete;
+  CudaGraph& operator=(const CudaGraph&) = delete;
+
+  void capture(const std::function<void()>& work) {
+    functions().begin(memory_.data(), {0, 0}, kThreadLocal);
+    try {
+      work();
+    } catch (...) {
+      try {
+        functions().end(memory_.data());  // the stream must not stay in capture
+      } catch (const c10::Error&) {       // the first fault is the one to tell
+      }
+      throw;
+    }
+    functions().end(memory_.data());
+  }
+  void replay() override { functions().replay(memory_.data()); }
+
+ private:
+  // An object of LibTorch's lives here; it has about 200 bytes.
+  alignas(std::max_align_t) std::array<std::byte, 4096> memory_{};
+};
+
+}  // namespace
+
+std::unique_ptr<device::Recording> record(c10::Device device, const std::function<void()>& work) {
+  if (!functions().complete()) {
+    log::warn_once("cuda.graph",
+                   "[cuda.graph] this LibTorch has other functions for CUDA graphs than we know: "
+                   "kernels are launched one by one.");
+    return nullptr;
+  }
+  // The default stream cannot be recorded.
+  const c10::impl::VirtualGuardImpl guard(device.type());
+  device::synchronize(device);
+  const c10::StreamGuard aside(guard.getStreamFromGlobalPool(device, false));
+  try {
+    for (int i = 0; i < kRehearsals; ++i) work();
+    device::synchronize(device);
+    // A recording has memory of its own, which cannot be taken from what rehearsals left.
+    device::empty_cache(device);
+    auto graph = std::make_unique<CudaGraph>();
+    graph->capture(work);
+    device::synchronize(device);
+    return graph;
+  } catch (const c10::Error& error) {
+    if (device::is_out_of_memory(error)) throw;
+    log::warn_once("cuda.graph",
+                   fmt::format("[cuda.graph] the work cannot be recorded, so kernels are launched "
+                               "one by one: {}",
+                               error.what_without_backtrace()));
+    return nullptr;
+  }
+}
+
+}  // namespace ubique::backend::cuda

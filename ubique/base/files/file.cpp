@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/base/files/file.h"
+
+#include <fcntl.h>
+#include <pwd.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <random>
+#include <system_error>
+#include <utility>
+
+#include "ubique/base/error.h"
+#include "ubique/base/files/fault.h"
+
+namespace ubique {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMostPerCall = 1U << 30U;  // one call may not take more than 2 GiB on macOS
+
+[[noreturn]] void fail_file(const char* what, const fs::path& path, int error) {
+  const bool is_full = error == ENOSPC || error == EDQUOT;
+  fail(ErrorKind::Input, "[base.file] cannot {} {}; {}.{}", what, path.string(),
+       std::generic_category().message(error),
+       is_full ? " Make room, or name another place for it." : "");
+}
+
+/// A descriptor that closes itself.
+class OpenFile {
+ public:
+  OpenFile(const fs::path& path, int flags) : number_(open_retrying(path, flags)) {
+    if (number_ < 0) fail_file("open", path, errno);
+  }
+  ~OpenFile() {
+    if (number_ >= 0) ::close(number_);
+  }
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  int number() const { return number_; }
+  int release() { return std::exchange(number_, -1); }
+
+ private:
+  static int open_retrying(const fs::path& path, int flags) {
+    int number = -1;
+    do {
+      number = ::open(path.c_str(), flags | O_CLOEXEC);
+    } while (number < 0 && errno == EINTR);
+    return number;
+  }
+  int number_;
+};
+
+fs::path temporary_beside(const fs::path& path) {
+  std::random_device device;
+  return path.parent_path() /
+         fmt::format(".ubique-{}-{:08x}{:08x}.tmp", ::getpid(), device(), device());
+}
+
+bool sync_descriptor(int descriptor) {
+#ifdef F_FULLFSYNC
+  if (::fcntl(descriptor, F_FULLFSYNC) == 0)
+    return true;  // macOS: fsync stops at the drive's cache
+#endif
+  int result = 0;
+  do {
+    result = ::fsync(descriptor);
+  } while (result != 0 && errno == EINTR);
+  return result == 0;
+}
+
+}  // namespace
+
+void sync_folder(const fs::path& path) {
+  fault_point("file.sync_folder");
+  const auto folder = path.empty() ? fs::path(".") : path;
+  const OpenFile file(folder, O_RDONLY | O_DIRECTORY);
+  // Some file systems cannot sync a folder and say EINVAL; there the rename is all one can have.
+  if (!sync_descriptor(file.number()) && errno != EINVAL && errno != ENOTSUP) {
+    fail_file("sync folder", folder, errno);
+  }
+}
+
+AtomicFile::AtomicFile(fs::path path) : path_(std::move(path)) {
+  std::error_code ignored;
+  // Writing through a link replaces what it points to, as an ordinary write would.
+  if (fs::is_symlink(path_, ignored)) {
+    if (auto real = fs::canonical(path_, ignored); !ignored) path_ = std::move(real);
+  }
+  struct stat old {};
+  const bool replaces = ::stat(path_.c_str(), &old) == 0;
+  check(!replaces || S_ISREG(old.st_mode), ErrorKind::Input,
+        "[base.file] cannot write {}; it is a folder or a device, expected a file's name.",
+        path_.string());
+  do {
+    temporary_ = temporary_beside(path_);
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor_ < 0 && (errno == EEXIST || errno == EINTR));
+  if (descriptor_ < 0) fail_file("write", path_, errno);
+  if (replaces && ::fchmod(descriptor_, old.st_mode & 07777U) != 0) {
+    const int error = errno;
+    discard();
+    fail_file("keep the permissions of", path_, error);
+  }
+}
+
+AtomicFile::~AtomicFile() { discard(); }
+
+void AtomicFile::discard() noexcept {
+  if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  descriptor_ = -1;
+  temporary_.clear();
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  check(descriptor_ >= 0, ErrorKind::Internal, "[base.file] write to {} after commit or failure.",
+        path_.string());
+  fault_point("file.write");
+  while (!bytes.empty()) {
+    const auto count =
+        ::write(descriptor_, bytes.data(), std::min<std::size_t>(bytes.size(), kMostPerCall));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      const int error = errno;
+      discard();
+      fail_file("write", path_, error);
+    }
+    bytes = bytes.subspan(static_cast<std::size_t>(count));
+    size_ += count;
+  }
+}
+
+void AtomicFile::write(std::string_view text) { write(std::as_bytes(std::span(text))); }
+
+void AtomicFile::commit() {
+  check(descriptor_ >= 0, ErrorKind::Internal, "[base.file] commit of {} after commit or failure.",
+        path_.string());
+  fault_point("file.sync");
+  const bool synced = sync_descriptor(descriptor_);
+  int error = errno;
+  const bool closed = ::close(std::exchange(descriptor_, -1)) == 0;
+  if (synced && !closed) error = errno;
+  bool renamed = false;
+  if (synced && closed) {
+    fault_point("file.rename");
+    renamed = ::rename(temporary_.c_str(), path_.c_str()) == 0;
+    if (!renamed) error = errno;
+  }
+  if (!renamed) {
+    discard();
+    fail_file("write", path_, error);
+  }
+  temporary_.clear();
+  sync_folder(path_.parent_path());
+}
+
+void make_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  const bool there = std::filesystem::is_directory(path);
+  check(there, ErrorKind::Input,
+        "[base.file] cannot make the folder {}; got '{}', expected a place "
+        "to write to.",
+        path.string(), error ? error.message() : "a file of that name");
+}
+
+void write_file(const fs::path& path, std::string_view content) {
+  AtomicFile file(path);
+  file.write(content);
+  file.commit();
+}
+
+std::string read_file(const fs::path& path, std::int64_t limit) {
+  const OpenFile file(path, O_RDONLY);
+  struct stat info {};
+  if (::fstat(file.number(), &info) != 0) fail_file("read", path, errno);
+  const auto refuse_long = [&](std::int64_t size) {
+    check(size <= limit, ErrorKind::Input,
+          "[base.file] {} is too long; got more than the {} bytes expected at most.", path.string(),
+          limit);
+  };
+  if (S_ISREG(info.st_mode)) refuse_long(info.st_size);
+  std::string content;
+  std::string piece(1U << 16U, '\0');
+  while (true) {  // to the end, not to st_size: pipes and /proc say 0
+    const auto count = ::read(file.number(), piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) fail_file("read", path, errno);
+    if (count == 0) return content;
+    content.append(piece, 0, static_cast<std::size_t>(count));
+    refuse_long(static_cast<std::int64_t>(content.size()));
+  }
+}
+
+MappedFile::MappedFile(const fs::path& path) : path_(path) {
+  OpenFile file(path, O_RDONLY | O_NONBLOCK);  // opening a pipe must not wait for its writer
+  struct stat info {};
+  if (::fstat(file.number(), &info) != 0) fail_file("read", path, errno);
+  check(S_ISREG(info.st_mode), ErrorKind::Input,
+        "[base.file] cannot map {}; it is a folder, a pipe or a device, expected a file.",
+        path.string());
+  size_ = static_cast<std::size_t>(info.st_size);
+  if (size_ == 0) return;
+  void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number(), 0);
+  if (data == MAP_FAILED) fail_file("map", path, errno);
+  data_ = static_cast<const std::byte*>(data);
+  descriptor_ = file.release();
+}
+
+MappedFile::~MappedFile() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+  if (descriptor_ >= 0) ::close(descriptor_);
+}
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(data_, other.data_);
+  std::swap(size_, other.size_);
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+fs::path cache_folder() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return fs::path(value != nullptr ? value : "");
+  };
+  if (auto own = variable("UBIQUE_CACHE_DIR"); !own.empty()) return own;
+  // The base directory rules say that a relative path counts as not set.
+  if (const auto shared = variable("XDG_CACHE_HOME"); shared.is_absolute())
+    return shared / "ubique";
+  auto home = variable("HOME");
+  if (home.empty()) {
+    const auto* user = ::getpwuid(::getuid());
+    if (user != nullptr && user->pw_dir != nullptr) home = user->pw_dir;
+  }
+  if (home.empty()) return fs::temp_directory_path() / fmt::format("ubique-{}", ::getuid());
+  const auto mac_caches = home / "Library" / "Caches";  // where macOS keeps them
+  std::error_code ignored;
+  return (fs::is_directory(mac_caches, ignored) ? mac_caches : home / ".cache") / "ubique";
+}
+
+}  // namespace ubique

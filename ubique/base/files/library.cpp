@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/base/files/library.h"
+
+#include <dlfcn.h>
+
+namespace ubique {
+
+std::filesystem::path library_folder() {
+  Dl_info info{};
+  if (::dladdr(reinterpret_cast<const void*>(&library_folder), &info) == 0) return {};
+  std::error_code error;
+  const auto path = std::filesystem::weakly_canonical(info.dli_fname, error);
+  return (error ? std::filesystem::path(info.dli_fname) : path).parent_path();
+}
+
+}  // namespace ubique

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ubique plan`: how a model would run on this machine, or on machines that nobody here owns.
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "ubique/base/terminal/log.h"
+#include "ubique/base/terminal/table.h"
+#include "ubique/base/text/text.h"
+#include "ubique/cli/verb.h"
+#include "ubique/cli/wish_options.h"
+#include "ubique/device/profile.h"
+#include "ubique/device/select.h"
+#include "ubique/engine/contract/family.h"
+#include "ubique/plan/report.h"
+#include "ubique/probe/cache.h"
+#include "ubique/probe/report/record.h"
+
+namespace ubique::cli {
+namespace {
+
+struct PlanFlags {
+  std::shared_ptr<CommonFlags> common;
+  std::string family, needs, config, on, probes;
+  std::vector<std::string> settings;  // key=value of the family's model
+  bool list_profiles = false, explain = false;
+  FlagTexts wishes;
+};
+
+/// A machine to plan for, with what is known of it.
+struct Machine {
+  device::Facts facts;
+  probe::Report report;
+};
+
+plan::Wishes read_plan_wishes(const PlanFlags& flags, const plan::Needs& needs) {
+  auto config = flags.config.empty() ? Config() : Config::from_file(flags.config);
+  set_flags(config, flags.wishes);
+  if (flags.common->device != "auto") config.set_flag("device", flags.common->device);
+  // The variable that users of that family already set; our own flag and variable outweigh it.
+  const char* dtype = std::getenv("ACE_PIPELINE_DTYPE");
+  const bool ours = flags.wishes.contains("dtype") && !flags.wishes.at("dtype").empty();
+  if (needs.family == "acestep" && dtype != nullptr && *dtype != '\0' && !ours &&
+      std::getenv("UBIQUE_DTYPE") == nullptr) {
+    config.set_flag("dtype", dtype);
+  }
+  const auto wishes = plan::read_wishes(config);
+  config.finish();
+  return wishes;
+}
+
+Machine this_machine(const plan::Wishes& wishes, bool fallback) {
+  Machine machine;
+  machine.facts = device::select(device::parse_request(wishes.device), fallback).facts;
+  if (auto report = probe::load_cached_report(machine.facts)) {
+    machine.report = std::move(*report);
+  } else {
+    log::info("{} was not probed yet; run 'ubique doctor' for a plan from measurements",
+              machine.facts.label());
+  }
+  return machine;
+}
+
+std::vector<Machine> list_machines(const PlanFlags& flags, plan::Wishes& wishes) {
+  std::vector<Machine> machines;
+  if (flags.on.empty()) {
+    machines.push_back(this_machine(wishes, flags.common->fallback));
+    if (flags.common->fallback) wishes.device = machines.front().facts.backend;
+  } else {
+    const auto names = flags.on == "all" ? device::profile_ids() : split(flags.on, ',');
+    for (const auto& name : names) machines.push_back({device::load_profile(name).facts, {}});
+  }
+  if (flags.probes.empty()) return machines;
+  check(machines.size() == 1, ErrorKind::Usage,
+        "[cli.plan] a probe record is about one machine; got --probes for {}, expected one name "
+        "after --on.",
+        machines.size());
+  auto& machine = machines.front();
+  machine.report = probe::read_record(flags.probes);
+  check(machine.report.backend == machine.facts.backend, ErrorKind::Usage,
+        "[cli.plan] the probe record is about another kind of device; got {} ({}), expected {}.",
+        machine.report.backend, machine.report.device, machine.facts.backend);
+  return machines;
+}
+
+ExitCode list_profiles(bool json) {
+  Table table({"profile", "machine", "memory", "budget", "bandwidth", "dtypes"});
+  auto document = json_document("profiles", 1);
+  document["profiles"] = Json::array();
+  for (const auto& id : device::profile_ids()) {
+    const auto profile = device::load_profile(id);
+    const auto& facts = profile.facts;
+    std::vector<std::string> dtypes;
+    for (const auto dtype : facts.native_dtypes) dtypes.emplace_back(to_string(dtype));
+    table.add_row({id, facts.name, human_bytes(facts.total_bytes), human_bytes(facts.budget_bytes),
+                   facts.memory_gbps > 0 ? fmt::format("{:g} GB/s", facts.memory_gbps) : "unknown",
+                   join(dtypes, " ")});
+    Json sources;
+    for (const auto& source : profile.sources) sources[source.figure] = source.text;
+    document["profiles"].push_back({{"id", id},
+                                    {"name", facts.name},
+                                    {"backend", facts.backend},
+                                    {"total_bytes", facts.total_bytes},
+                                    {"budget_bytes", facts.budget_bytes},
+                                    {"memory_gbps", facts.memory_gbps},
+                                    {"native_dtypes", dtypes},
+                                    {"sources", sources}});
+  }
+  if (json) {
+    print_json(document);
+  } else {
+    print_out(table.to_text());
+  }
+  return ExitCode::Ok;
+}
+
+void print_plans(const PlanFlags& flags, const plan::Needs& needs, const plan::Wishes& wishes,
+                 const std::vector<plan::Attempt>& attempts) {
+  if (flags.common->json) {
+    auto document = json_document("plan", 1);
+    document["needs"] = needs.name;
+    document["mode"] = to_string(wishes.mode);
+    document["plans"] = Json::array();
+    for (const auto& attempt : attempts) document["plans"].push_back(to_json(attempt));
+    print_json(document);
+  } else if (flags.explain) {
+    std::string text;
+    for (const auto& attempt : attempts) {
+      text += text.empty() ? "" : "\n";
+      text += attempt.plan ? explain(*attempt.plan)
+                           : fmt::format("{}: {}\n", attempt.machine, attempt.error);
+    }
+    print_out(text);
+  } else {
+    constexpr std::size_t kMostColumns = 4;
+    const auto title = fmt::format("{} ({})\n\n", needs.name, to_string(wishes.mode));
+    print_out(title +
+              (attempts.size() <= kMostColumns ? side_by_side(attempts) : one_row_each(attempts)));
+  }
+}
+
+/// A family's model with the settings given, or a model of people's own from a file.
+plan::Needs planned_needs(const PlanFlags& flags) {
+  check(flags.family.empty() != flags.needs.empty(), ErrorKind::Usage,
+        "[cli.plan] what to plan for? got {}, expected a family such as meshnet, or --needs with a "
+        "YAML file.",
+        flags.family.empty() ? "neither" : "both a family and --needs");
+  if (flags.family.empty()) return plan::read_needs_file(flags.needs);
+  Config config;
+  for (const auto& setting : flags.settings) {
+    const auto equals = setting.find('=');
+    check(equals != std::string::npos, ErrorKind::Usage,
+          "[cli.plan] got --set '{}', expected key=value such as channels=16.", setting);
+    config.set_flag(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  const auto needs = engine::find_family(flags.family).configure(config)->needs();
+  config.finish();
+  return needs;
+}
+
+ExitCode run_plan(const PlanFlags& flags) {
+  if (flags.list_profiles) return list_profiles(flags.common->json);
+  const auto needs = planned_needs(flags);
+  auto wishes = read_plan_wishes(flags, needs);
+  const auto machines = list_machines(flags, wishes);
+  std::vector<plan::Attempt> attempts;
+  for (const auto& machine : machines) {
+    attempts.push_back(plan::attempt_plan(machine.facts, machine.report, needs, wishes));
+  }
+  const bool alone_and_impossible = attempts.size() == 1 && !attempts.front().plan;
+  if (alone_and_impossible && !flags.common->json) {
+    throw Error(ErrorKind::Device, attempts.front().error);
+  }
+  print_plans(flags, needs, wishes, attempts);
+  return alone_and_impossible ? ExitCode::Device : ExitCode::Ok;
+}
+
+std::function<ExitCode()> setup_plan(CLI::App& app) {
+  auto flags = std::make_shared<PlanFlags>();
+  flags->common = add_common_flags(app, true);
+  app.add_option("family", flags->family, "a family: meshnet")->type_name("FAMILY");
+  app.add_option("--set", flags->settings, "a setting of its model, e.g. channels=16")
+      ->type_name("KEY=VALUE");
+  app.add_option("--needs", flags->needs, "YAML file that says what the model needs")
+      ->type_name("FILE");
+  app.add_option("--on", flags->on, "profiles or profile files, separated by commas, or all")
+      ->type_name("LIST");
+  app.add_flag("--list-profiles", flags->list_profiles, "the machines that --on knows");
+  app.add_flag("--explain", flags->explain, "every choice with its reason and what was rejected");
+  app.add_option("--config", flags->config, "YAML file with wishes")->type_name("FILE");
+  app.add_option("--probes", flags->probes, "probe record of that machine (doctor --share)")
+      ->type_name("FILE");
+  app.add_option("--mode", flags->wishes["mode"], "train or run")->type_name("MODE");
+  add_wish_options(app, flags->wishes);
+  return [flags] { return run_plan(*flags); };
+}
+
+}  // namespace
+
+Verb plan_verb() {
+  return {
+      .name = "plan",
+      .summary = "how a model would run, here or on machines you do not own",
+      .description =
+          "Chooses dtype, layout, attention, batch and the rest from what the device can do (its "
+          "probes, or its profile), what the model needs and what you ask for, and predicts the "
+          "memory. A model that does not fit on the one machine asked about ends with exit code 4.",
+      .examples = {{"ubique plan meshnet", "on this machine"},
+                   {"ubique plan meshnet --set channels=16 --on h200 --memory 12GiB", "a variant"},
+                   {"ubique plan --needs FILE --on m3-max-36g,rtx4090,h200", "side by side"},
+                   {"ubique plan --needs FILE --on all --mode run", "one row per machine"},
+                   {"ubique plan --needs FILE --on t4 --explain", "every choice with its reason"},
+                   {"ubique plan --list-profiles", "the machines it knows"}},
+      .setup = setup_plan,
+  };
+}
+
+}  // namespace ubique::cli

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a model is trained, apart from the device: the family gives defaults, a person's
+// configuration overrides them. Plain data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ubique/base/config/config.h"
+
+namespace ubique::engine {
+
+struct OptimizerOptions {
+  std::string name =
+      "adamw";  ///< adamw, adam_tf1, adam_atan2, sgd, or a name that the family brings
+  double lr = 1e-3;
+  double weight_decay = 0;  ///< decoupled for adamw, added to the gradient for sgd
+  double beta1 = 0.9, beta2 = 0.999;
+  double eps = 1e-8;
+  double momentum = 0;  ///< sgd
+  bool nesterov = false;
+};
+
+struct ScheduleOptions {
+  std::string name = "constant";                     ///< constant, onecycle, cosine, plateau
+  std::int64_t steps = 0;                            ///< that it is made for; 0 = all of the run
+  double warmup = 0;                                 ///< share of all steps (onecycle: pct_start)
+  std::optional<std::int64_t> warmup_steps;          ///< instead of the share; not for onecycle
+  double div_factor = 25, final_div_factor = 1e4;    ///< onecycle
+  double base_momentum = 0.85, max_momentum = 0.95;  ///< onecycle cycles beta1 or momentum
+  bool cycle_momentum = true;
+  double floor = 0;  ///< cosine: share of lr at the end
+  double factor = 0.1, threshold = 1e-4;
+  std::int64_t patience = 10;
+  double min_lr = 0;  ///< plateau
+};
+
+struct Recipe {
+  std::int64_t epochs = 50;
+  std::int64_t max_steps = 0;  ///< stop after so many updates; 0 = as epochs say
+  OptimizerOptions optimizer;
+  ScheduleOptions schedule;
+  double clip_norm = 0;             ///< 0 = no clipping
+  double ema_decay = 0;             ///< 0 = no averaged weights
+  std::string watch;                ///< score that decides about `best`; empty = the training loss
+  bool watch_higher = true;         ///< is a higher one better?
+  std::string watch_ties;           ///< decides between equals of it; empty = the training loss
+  std::int64_t patience = 0;        ///< epochs without a better score before stopping; 0 = never
+  std::int64_t validate_every = 1;  ///< epochs
+  std::int64_t validate_from = 0;   ///< epochs before the first validation
+  std::int64_t checkpoint_every = 0;  ///< steps between kept step-N checkpoints; 0 = none
+  std::int64_t keep = 3;              ///< step-N checkpoints at most
+  std::int64_t max_bad_steps = 10;    ///< non-finite updates in a row before giving up
+  std::uint64_t seed = 42;
+};
+
+/// Is a higher value of a score of that name the better one? Not of a loss.
+bool higher_is_better(std::string_view score);
+
+/// Keys: epochs, max_steps, optimizer, lr, weight_decay (wd), beta1, beta2, eps, momentum,
+/// nesterov, schedule, warmup, warmup_steps, div_factor, final_div_factor, base_momentum,
+/// max_momentum, cycle_momentum, lr_floor (cosine), plateau_factor, plateau_threshold,
+/// plateau_patience, min_lr, clip_norm, ema (a decay, or on with ema_rate), watch, watch_higher,
+/// patience, validate_every, checkpoint_every, keep, max_bad_steps, seed. A score that a person
+/// names is better as its name says, unless watch_higher is given. Usage error for values that
+/// cannot be.
+Recipe read_recipe(const Config& config, const Recipe& defaults);
+
+/// What cannot come to pass in a run of so few updates, for a warning each: a warm-up as long as
+/// the run, and averages that are still more of the first weights than of all others.
+std::vector<std::string> doubts_about(const Recipe& recipe, std::int64_t updates);
+
+}  // namespace ubique::engine

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/engine/loop/learner.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <torch/nn/module.h>
+
+#include <algorithm>
+
+#include "ubique/base/error.h"
+#include "ubique/base/terminal/log.h"
+#include "ubique/device/runtime.h"
+#include "ubique/engine/checkpoint/state_dict.h"
+
+namespace ubique::engine {
+namespace {
+
+std::unique_ptr<Optimizer> choose_optimizer(Task& task, const plan::Plan& plan,
+                                            const NamedTensors& parameters) {
+  const auto& options = task.recipe().optimizer;
+  if (auto own = task.make_optimizer(options)) return own;
+  return make_optimizer(options, parameters, plan.fused_kernels.value);
+}
+
+/// Tensors under "PREFIX.", without the prefix.
+NamedTensors under(const NamedTensors& tensors, const std::string& prefix) {
+  NamedTensors found;
+  for (const auto& [name, tensor] : tensors) {
+    if (name.starts_with(prefix + ".")) found.emplace_back(name.substr(prefix.size() + 1), tensor);
+  }
+  return found;
+}
+
+void append_under(NamedTensors& list, const std::string& prefix, const NamedTensors& tensors) {
+  for (const auto& [name, tensor] : tensors) list.emplace_back(prefix + "." + name, tensor);
+}
+
+/// The same list with some tensors in place of those of their names.
+NamedTensors replaced(NamedTensors list, const NamedTensors& by) {
+  for (auto& [name, tensor] : list) {
+    const auto other = find_tensor(by, name);
+    if (other.defined()) tensor = other;
+  }
+  return list;
+}
+
+}  // namespace
+
+NamedTensors training_weights(const Checkpoint& checkpoint) {
+  return replaced(checkpoint.model, under(checkpoint.trainer, "weights"));
+}
+
+Learner::Learner(Task& task, const plan::Plan& plan, c10::Device device, std::int64_t total_steps)
+    : task_(task),
+      model_(task.model()),
+      plan_(plan),
+      device_(device),
+      parameters_(trainable_parameters(model_.network())),
+      optimizer_(choose_optimizer(task, plan, parameters_)),
+      schedule_(make_schedule(task.recipe(), total_steps)),
+      scaler_(device, plan.grad_scaler.value),
+      averages_(parameters_, task.recipe().ema_decay),
+      averages_taken_(averages_.enabled() && optimizer_->take_averages(averages_)),
+      skipped_(device),
+      statistics_(running_statistics(model_.network())) {
+  model_.network().train();
+}
+
+void Learner::begin() {
+  statistics_.remember();
+  before_ = generator_states(device_);
+  optimizer_->zero_grad();
+  sum_.emplace(model_, scaler_, device_.type(), autocast_of(plan_));
+}
+
+void Learner::add(const Batch& batch) {
+  if (records(batch)) return add_recorded(batch);
+  sum_->add(to_device(batch, device_, plan_));
+}
+
+UpdateFacts Learner::finish(std::int64_t step) {
+  if (waiting_) return finish_recorded(step);
+  const c10::NoGradGuard no_gradients;
+  UpdateFacts facts;
+  facts.rates = schedule_->at(step);
+  facts.weight = sum_->weight();
+  facts.samples = sum_->samples();
+  optimizer_->prepare(facts.rates);
+  conclude(facts);
+  optimizer_->zero_grad();
+  sum_.reset();
+  return facts;
+}
+
+/// From the gradients of sum_ to new weights, on the device alone.
+void Learner::conclude(UpdateFacts& facts) {
+  facts.scale = scaler_.scale().clone();
+  auto learns = parameters_;
+  for (auto& leaf : model_.extra_leaves()) learns.push_back(std::move(leaf));
+  const auto settled =
+      settle_gradients(learns, sum_->factor(), scaler_.inverse(), task_.recipe().clip_norm);
+  facts.norm = settled.norm;
+  facts.bad = settled.bad;
+  facts.loss = sum_->empty() ? at::zeros_like(facts.norm) : sum_->loss().to(at::kFloat);
+  facts.metrics = sum_->metrics();
+  facts.ratios = sum_->ratios();
+  if (sum_->empty()) return;
+  optimizer_->step(facts.bad);
+  if (!averages_taken_) averages_.update();
+  scaler_.update(facts.bad);
+  skipped_.observe(facts.bad);
+  statistics_.reset_nonfinite();
+  model_.commit_state(facts.bad);
+}
+
+void Learner::discard_state() {
+  sum_.reset();
+  waiting_ = false;
+  if (recorded_ && !recorded_->work) recorded_.reset();
+  model_.discard_state();
+  optimizer_->zero_grad();
+  statistics_.restore();
+  restore_generators(device_, before_);
+}
+
+struct Learner::AtRest::Held {
+  explicit Held(Learner& learner)
+      : network(learner.model_.network()),
+        generators(learner.device_),
+        averages(learner.averages_),
+        autocast(learner.device_.type(), autocast_of(learner.plan_)) {
+    network.eval();
+  }
+  ~Held() { network.train(); }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+
+  torch::nn::Module& network;
+  KeepGenerators generators;
+  AveragedWeights::InPlace averages;
+  c10::NoGradGuard no_gradients;
+  Autocast autocast;
+};
+
+Learner::AtRest::AtRest(Learner& learner) : held_(std::make_unique<Held>(learner)) {}
+Learner::AtRest::~AtRest() = default;
+
+void Learner::put_generators(Checkpoint& checkpoint, const GeneratorStates& states) const {
+  checkpoint.trainer.emplace_back("generator.cpu", states.cpu);
+  if (states.device.defined()) {
+    checkpoint.trainer.emplace_back("generator.device", states.device);
+  }
+  checkpoint.trainer_state["generator"] = c10::DeviceTypeName(device_.type(), true);
+}
+
+void Learner::load_generators(const Checkpoint& checkpoint) {
+  const auto type = c10::DeviceTypeName(device_.type(), true);
+  const auto saved = checkpoint.trainer_state.value("generator", "");
+  GeneratorStates states{find_tensor(checkpoint.trainer, "generator.cpu"), {}};
+  if (saved == type) states.device = find_tensor(checkpoint.trainer, "generator.device");
+  if (saved != type) {
+    log::info("the checkpoint is from another kind of device ({}): dropout draws anew", saved);
+  }
+  restore_generators(device_, states);
+}
+
+void Learner::save(Checkpoint& checkpoint) const {
+  const auto weights = state_dict(model_.network());
+  checkpoint.model = replaced(weights, averages_.averages());
+  if (averages_.enabled()) append_under(checkpoint.trainer, "weights", parameters_);
+  append_under(checkpoint.trainer, "optimizer", optimizer_->state());
+  append_under(checkpoint.trainer, "carry", model_.persistent_state());
+  put_generators(checkpoint, generator_states(device_));
+  auto& state = checkpoint.trainer_state;
+  state["optimizer"] = task_.recipe().optimizer.name;
+  state["schedule"] = schedule_->state();
+  state["scaler"] = scaler_.enabled() ? scaler_.state() : Json(nullptr);
+  state["skipped"] = skipped_.total().item<double>();
+}
+
+void Learner::save_before(Checkpoint& checkpoint, const UpdateFacts& facts) const {
+  save(checkpoint);
+  checkpoint.model = replaced(std::move(checkpoint.model), statistics_.remembered());
+  std::erase_if(checkpoint.trainer,
+                [](const auto& item) { return item.first.starts_with("generator."); });
+  put_generators(checkpoint, before_);
+  if (scaler_.enabled()) {
+    checkpoint.trainer_state["scaler"] = {{"scale", facts.scale.item<double>()}, {"tracker", 0}};
+  }
+}
+
+void Learner::load(const Checkpoint& checkpoint) {
+  const auto& state = checkpoint.trainer_state;
+  check(state.is_object(), ErrorKind::Input,
+        "[engine.resume] the checkpoint holds weights only; got no trainer state, expected one to "
+        "go on from. Start from it with --model instead.");
+  const auto name = state.value("optimizer", "");
+  check(name == task_.recipe().optimizer.name, ErrorKind::Input,
+        "[engine.resume] the checkpoint was trained with another optimizer; got {}, expected {}.",
+        name, task_.recipe().optimizer.name);
+  if (averages_.enabled()) averages_.load(checkpoint.model);
+  optimizer_->load(under(checkpoint.trainer, "optimizer"));
+  if (state.contains("schedule")) schedule_->load(state["schedule"]);
+  if (state.contains("scaler")) scaler_.load(state["scaler"]);
+  skipped_.load(state.value("skipped", 0.0));
+  load_persistent_state(under(checkpoint.trainer, "carry"));
+  load_generators(checkpoint);
+}
+
+void Learner::load_persistent_state(const NamedTensors& saved) {
+  const c10::NoGradGuard no_gradients;
+  const auto carry = model_.persistent_state();
+  const auto fits = [&](const auto& item) {
+    const auto found = find_tensor(saved, item.first);
+    return found.defined() && found.sizes() == item.second.sizes();
+  };
+  if (!std::all_of(carry.begin(), carry.end(), fits)) {
+    log::warn(
+        "[engine.resume] what the checkpoint carries from update to update has another form: "
+        "it begins anew");
+    return;
+  }
+  for (const auto& [name, tensor] : carry) tensor.copy_(find_tensor(saved, name));
+}
+
+}  // namespace ubique::engine

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Updates that are recorded once and played from then on: small networks would otherwise spend
+// their time on launching kernels.
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <torch/nn/module.h>
+
+#include "ubique/engine/checkpoint/state_dict.h"
+#include "ubique/engine/loop/learner.h"
+
+namespace ubique::engine {
+
+bool Learner::records(const Batch& batch) const {
+  const bool whole = plan_.accumulation.value == 1 && batch.samples == plan_.micro_batch.value;
+  return plan_.graph_capture.value && whole && batch.weight > 0 && optimizer_->capturable();
+}
+
+/// Everything that an update changes.
+std::vector<at::Tensor> Learner::changing_state() const {
+  std::vector<at::Tensor> tensors = {scaler_.scale(), scaler_.tracker(), skipped_.total(),
+                                     skipped_.in_a_row()};
+  const auto add = [&](const NamedTensors& named) {
+    for (const auto& [name, tensor] : named) tensors.push_back(tensor.detach());
+  };
+  add(state_dict(model_.network()));
+  add(optimizer_->state());
+  add(averages_.averages());
+  add(model_.persistent_state());
+  return tensors;
+}
+
+/// Recording rehearses the work, so the state is put back afterwards, whatever happens: the update
+/// itself is yet to be played.
+void Learner::record() {
+  auto& recorded = *recorded_;
+  std::vector<at::Tensor> before;
+  for (const auto& tensor : changing_state()) before.push_back(tensor.clone());
+  const auto put_back = [&] {
+    sum_.reset();
+    const c10::NoGradGuard no_gradients;
+    const auto now = changing_state();
+    for (std::size_t i = 0; i < now.size(); ++i) at::Tensor(now[i]).copy_(before[i]);
+    restore_generators(device_, before_);
+  };
+  optimizer_->prepare(schedule_->at(0));  // any rates do
+  try {
+    recorded.work = device::record(device_, [&] {
+      optimizer_->zero_grad();
+      sum_.emplace(model_, scaler_, device_.type(), autocast_of(plan_));
+      sum_->add(recorded.batch);
+      const c10::NoGradGuard no_gradients;
+      conclude(recorded.facts);
+    });
+  } catch (...) {
+    put_back();
+    throw;
+  }
+  put_back();
+}
+
+/// All that may run out of memory is done here, so that finish() only plays.
+void Learner::add_recorded(const Batch& batch) {
+  if (recorded_) {
+    for (auto& [name, tensor] : recorded_->batch.tensors) {
+      tensor.copy_(batch.tensors.at(name), plan_.non_blocking.value);
+    }
+  } else {
+    recorded_.emplace(Recorded{to_device(batch, device_, plan_), {}, nullptr});
+    // Its own memory: what it is played with is copied here.
+    for (auto& [name, tensor] : recorded_->batch.tensors) tensor = tensor.clone();
+    record();
+  }
+  waiting_ = recorded_->work != nullptr;
+  if (waiting_) return;
+  plan_.graph_capture.value = false;  // refused: one by one from now on
+  const auto kept = recorded_->batch;
+  recorded_.reset();
+  begin();
+  sum_->add(kept);
+}
+
+UpdateFacts Learner::finish_recorded(std::int64_t step) {
+  waiting_ = false;
+  const auto rates = schedule_->at(step);
+  optimizer_->prepare(rates);
+  recorded_->work->replay();
+  auto facts = recorded_->facts;
+  facts.rates = rates;
+  facts.weight = recorded_->batch.weight;
+  facts.samples = recorded_->batch.samples;
+  return facts;
+}
+
+}  // namespace ubique::engine

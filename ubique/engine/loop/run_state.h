@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where a run stands, as plain numbers: the host's part of an exact resume.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "ubique/base/text/json.h"
+#include "ubique/data/sampler.h"
+#include "ubique/engine/contract/batch.h"
+
+namespace ubique::engine {
+
+struct RunState {
+  data::Cursor cursor;                      ///< the next update
+  std::int64_t step = 0;                    ///< updates so far, skipped ones too
+  std::int64_t open_updates = 0;            ///< since the last epoch was closed (validated, saved)
+  double epoch_loss = 0, epoch_weight = 0;  ///< mean over those, and its weight
+
+  double train_loss = 0;  ///< of the last closed epoch
+  Scores scores, best_scores;
+  std::optional<double> best;      ///< of the watched score
+  std::optional<double> best_tie;  ///< what decides between equals of it
+  std::int64_t best_epoch = -1;    ///< counted from 0
+  std::int64_t better_epoch = -1;  ///< when the watched score itself was better the last time
+  bool stopped_early = false;
+
+  double seconds = 0;  ///< of all sessions so far
+  std::uint64_t seed = 0;
+  std::int64_t planned_batch = 0, micro_batch = 0;  ///< samples at once: as planned, as it came
+  std::int64_t effective_batch = 0;
+  bool relieved = false;  ///< memory ran out: the two below and micro_batch are not as planned
+  bool checkpointing = false;
+  std::int64_t segments = 0;
+
+  std::int64_t open_epoch() const { return cursor.update == 0 ? cursor.epoch - 1 : cursor.epoch; }
+};
+
+Json to_json(const RunState& state);
+/// Input error for a trainer state that lacks something.
+RunState read_run_state(const Json& json);
+
+}  // namespace ubique::engine

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a run tells while it runs. Everything that is on the device is read here, now and then and
+// all at once.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "ubique/base/text/text.h"
+#include "ubique/device/runtime.h"
+#include "ubique/engine/loop/trainer_run.h"
+#include "ubique/plan/report.h"
+
+namespace ubique::engine {
+namespace {
+
+/// f32 device scalars on the host, in one copy.
+std::vector<double> read_scalars(const std::vector<at::Tensor>& scalars) {
+  std::vector<at::Tensor> flat;
+  for (const auto& scalar : scalars) flat.push_back(scalar.to(at::kFloat).reshape({}));
+  const auto host = at::stack(flat).cpu().to(at::kDouble).contiguous();
+  const auto* values = host.const_data_ptr<double>();
+  return {values, values + host.numel()};
+}
+
+std::string note_of(const StepRecord& record, const Recipe& recipe, const Scores& scores,
+                    const plan::Plan& plan) {
+  auto note = fmt::format("epoch {}/{}  loss {:.4g}", record.epoch + 1, recipe.epochs, record.loss);
+  const auto watched = std::find_if(scores.begin(), scores.end(),
+                                    [&](const auto& item) { return item.first == recipe.watch; });
+  const auto& shown = watched != scores.end()   ? *watched
+                      : !record.metrics.empty() ? record.metrics.front()
+                                                : std::pair<std::string, double>{};
+  const auto* place = watched != scores.end() ? "valid " : "";
+  if (!shown.first.empty()) note += fmt::format("  {}{} {:.3g}", place, shown.first, shown.second);
+  return note + fmt::format("  memory {}, at most {} of {} predicted",
+                            human_bytes(record.memory_now), human_bytes(record.memory_peak),
+                            human_bytes(plan.memory.total));
+}
+
+}  // namespace
+
+/// Often enough to notice a run that only skips.
+bool TrainingRun::log_is_due() const {
+  const auto every = std::max<std::int64_t>(1, std::min(options_.log_every, recipe_.max_bad_steps));
+  return state_.step % every == 0 || state_.cursor.update == 0 || state_.step >= total_;
+}
+
+void TrainingRun::log_update(const UpdateFacts& facts) {
+  std::vector<at::Tensor> scalars = {facts.loss, facts.norm, facts.scale,
+                                     learner_->skipped().total(), learner_->skipped().in_a_row()};
+  for (const auto& [name, value] : facts.metrics) scalars.push_back(value);
+  for (const auto& scalar : ratios_.scalars()) scalars.push_back(scalar);
+  const auto values = read_scalars(scalars);
+
+  StepRecord record;
+  record.step = state_.step;
+  record.epoch = state_.open_epoch();
+  record.loss = values[0];
+  record.grad_norm = values[1];
+  record.scale = values[2];
+  record.lr = facts.rates.lr;
+  constexpr std::size_t kOwn = 5;
+  record.metrics = ratios_.means(std::span(values).subspan(kOwn + facts.metrics.size()));
+  for (std::size_t i = 0; i < facts.metrics.size(); ++i) {
+    record.metrics.emplace_back(facts.metrics[i].first, values[kOwn + i]);
+  }
+  ratios_.clear();
+  record.skipped = values[3] > known_skipped_;
+  known_skipped_ = values[3];
+  const auto now = Clock::now();
+  const double passed = std::chrono::duration<double>(now - log_start_).count();
+  record.samples_per_second = passed > 0 ? static_cast<double>(logged_samples_) / passed : 0;
+  log_start_ = now;
+  logged_samples_ = 0;
+  const auto memory = device::memory_use(device_);
+  record.memory_now = memory.current_bytes;
+  record.memory_peak = memory.peak_bytes;
+  folder_.log_step(record);
+  note_ = note_of(record, recipe_, state_.scores, plan_);
+  stop_if_hopeless(facts, values[4], record);
+}
+
+void TrainingRun::stop_if_hopeless(const UpdateFacts& facts, double in_a_row,
+                                   const StepRecord& record) {
+  if (in_a_row < static_cast<double>(recipe_.max_bad_steps)) return;
+  const auto kept = dump_update(facts);
+  if (options_.report) write_report("stopped: gradients that are not finite");
+  fail(ErrorKind::Input,
+       "[engine.guard] {:.0f} updates in a row had gradients that are not finite; at step {} got "
+       "loss {}, lr {:.3g}{}. The last of them is kept with its batch in {}: --resume-from that "
+       "folder meets it again. Try a lower lr, --clip-norm 1 or --dtype f32, and look at the data.",
+       in_a_row, record.step, record.loss, record.lr,
+       record.scale == 1 ? "" : fmt::format(", loss scale {:.3g}", record.scale), kept.string());
+}
+
+void TrainingRun::write_report(const std::string& status) {
+  device::synchronize(device_);
+  ReportContent content;
+  content.title = fmt::format("{} on {}", plan_.needs, plan_.machine);
+  content.plan = &plan_;
+  content.predicted_bytes = plan_.memory.total;
+  content.measured_bytes = device::memory_use(device_).peak_bytes;
+  content.pictures = learner_->at_rest([&] { return task_.pictures(); });
+  content.status = status;
+  content.facts = {{"model", model_.config()},
+                   {"training set", fmt::format("{} samples", sampler_.samples())},
+                   {"updates", fmt::format("{} of {}", state_.step, total_)},
+                   {"seed", recipe_.seed},
+                   {"seconds", std::round(seconds() * 10) / 10}};
+  folder_.write_report(content);
+  report_time_ = Clock::now();
+}
+
+}  // namespace ubique::engine

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loop itself. After every update a run may be told to stop; where it stands is then saved, and
+// going on from there gives the numbers of a run that never stopped.
+#include "ubique/engine/loop/trainer_run.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "ubique/base/terminal/log.h"
+#include "ubique/base/text/text.h"
+#include "ubique/device/runtime.h"
+#include "ubique/engine/loop/auto_batch.h"
+
+namespace ubique::engine {
+namespace {
+
+std::string epoch_text(const EpochRecord& record, std::int64_t epochs) {
+  auto text =
+      fmt::format("epoch {}/{}: training loss {:.4g}", record.epoch + 1, epochs, record.train_loss);
+  const char* before = "; validation ";
+  for (const auto& [name, value] : record.scores) {
+    text += fmt::format("{}{} {:.4g}", std::exchange(before, ", "), name, value);
+  }
+  text += fmt::format("; {:.1f} s", record.seconds);
+  return record.best ? text + ", the best so far" : text;
+}
+
+std::optional<double> find_score(const Scores& scores, const std::string& name) {
+  for (const auto& [known, value] : scores) {
+    if (known == name) return value;
+  }
+  return std::nullopt;
+}
+
+double watched_score(const Scores& scores, const std::string& name) {
+  if (const auto found = find_score(scores, name)) return *found;
+  std::vector<std::string> names;
+  for (const auto& [known, value] : scores) names.push_back(known);
+  fail(ErrorKind::Usage,
+       "[engine.train] no score has the name to watch; got watch {}, expected one of {}.{}", name,
+       join(names, ", "), hint(name, names));
+}
+
+}  // namespace
+
+TrainResult TrainingRun::go() {
+  const auto stop = [&] { return options_.stop_requested && options_.stop_requested(); };
+  bool interrupted = false;
+  if (state_.step < total_ && !state_.stopped_early) {
+    for (const auto& doubt : doubts_about(recipe_, total_)) log::warn("{}", doubt);
+    verify_batch();
+    start_loader();
+  }
+  while (!interrupted) {
+    if (epoch_is_over()) close_epoch();
+    if (state_.step >= total_ || state_.stopped_early) break;
+    make_update();
+    interrupted = stop();
+  }
+  loader_.reset();
+  if (interrupted) save("last");
+  return result(interrupted);
+}
+
+bool TrainingRun::epoch_is_over() const {
+  return state_.open_updates > 0 && (state_.cursor.update == 0 || state_.step >= total_);
+}
+
+void TrainingRun::make_update() {
+  const auto facts = attempt_update();
+  epoch_mean_->add(facts.loss, facts.weight);
+  ratios_.add(facts.ratios);
+  state_.cursor = sampler_.after(state_.cursor);
+  ++state_.step;
+  ++state_.open_updates;
+  logged_samples_ += facts.samples;
+  if (log_is_due()) log_update(facts);
+  progress_->advance(1, note_);
+  if (recipe_.checkpoint_every > 0 && state_.step % recipe_.checkpoint_every == 0) {
+    save(fmt::format("step-{}", state_.step));
+    save("last");
+  } else if (Clock::now() - save_time_ >= options_.save_every) {
+    save("last");
+  }
+}
+
+/// Again with less at once, as often as memory runs out.
+UpdateFacts TrainingRun::attempt_update() {
+  for (;;) {
+    std::string trouble;
+    learner_->begin();
+    try {
+      for (bool whole = false; !whole;) {
+        const auto loaded = loader_->next();
+        learner_->add(loaded.batch);
+        whole = loaded.piece.part + 1 == loaded.piece.parts;
+      }
+    } catch (const std::exception& error) {
+      if (!device::is_out_of_memory(error)) throw;
+      trouble = first_words(error);
+    }
+    if (trouble.empty()) return learner_->finish(state_.step);
+    learner_->discard_state();  // not sooner: by now the failed pass has let its memory go
+    retry_with_less_memory(trouble);
+    start_loader();
+  }
+}
+
+void TrainingRun::close_epoch() {
+  EpochRecord record;
+  record.epoch = state_.open_epoch();
+  record.step = state_.step;
+  record.train_loss = state_.train_loss = epoch_mean_->mean();
+  const bool last = state_.step >= total_;
+  const bool due = last || (record.epoch >= recipe_.validate_from &&
+                            (record.epoch + 1) % recipe_.validate_every == 0);
+  if (due) {
+    state_.scores = record.scores =
+        learner_->at_rest([&] { return last ? task_.validate_last() : task_.validate(); });
+  }
+  record.best = judge(record.scores, record.train_loss, due);
+  record.seconds = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
+  folder_.log_epoch(record);
+  log::info("{}", epoch_text(record, recipe_.epochs));
+
+  state_.open_updates = 0;
+  epoch_mean_.emplace(device_);
+  if (record.best) save("best");
+  save("last");
+  learner_->at_rest([&] { task_.epoch_closed(record, options_.folder); });
+  if (plan_.clear_cache.value) device::empty_cache(device_);
+  constexpr auto kBetweenReports = std::chrono::minutes(1);
+  if (options_.report && Clock::now() - report_time_ > kBetweenReports) write_report("running");
+  epoch_start_ = Clock::now();
+}
+
+/// What decides between epochs of the same watched score, the lower the better: the score that the
+/// recipe names for it, else the training loss.
+double TrainingRun::tie_score(const Scores& scores, double train_loss) const {
+  const auto found = find_score(scores, recipe_.watch_ties);
+  if (!found) return train_loss;
+  return higher_is_better(recipe_.watch_ties) ? -*found : *found;
+}
+
+/// Is this epoch the best so far? Tells the schedule, and stops a run that waited long enough.
+bool TrainingRun::judge(const Scores& scores, double train_loss, bool validated) {
+  const bool unscored = validated && scores.empty();
+  if (unscored && !recipe_.watch.empty()) {
+    log::warn_once("engine.watch",
+                   "[engine.train] nothing is held out to validate on: the "
+                   "training loss decides about the best epoch");
+  }
+  const bool by_loss = recipe_.watch.empty() || unscored;
+  if (!by_loss && !validated) return false;
+  const double score = by_loss ? train_loss : watched_score(scores, recipe_.watch);
+  learner_->observe(score);
+  const bool higher = !by_loss && recipe_.watch_higher;
+  const bool better = std::isfinite(score) &&
+                      (!state_.best || (higher ? score > *state_.best : score < *state_.best));
+  const auto tie = tie_score(scores, train_loss);
+  const bool ahead = score == state_.best && state_.best_tie && tie < *state_.best_tie;
+  if (better) state_.better_epoch = state_.open_epoch();
+  if (better || ahead) {
+    state_.best = score;
+    state_.best_tie = tie;
+    state_.best_scores = scores;
+    state_.best_epoch = state_.open_epoch();
+  }
+  const auto waited = state_.open_epoch() - state_.better_epoch;
+  if (!better && recipe_.patience > 0 && waited >= recipe_.patience && state_.step < total_) {
+    state_.stopped_early = true;
+    log::info("stopping early: no better {} for {} epochs",
+              by_loss ? "training loss" : recipe_.watch, waited);
+  }
+  return better || ahead;
+}
+
+TrainResult TrainingRun::result(bool interrupted) {
+  TrainResult result;
+  result.steps = state_.step;
+  result.epochs = state_.cursor.update > 0 ? state_.cursor.epoch + 1 : state_.cursor.epoch;
+  result.train_loss = state_.open_updates > 0 ? epoch_mean_->mean() : state_.train_loss;
+  result.scores = state_.scores;
+  result.best = state_.best_scores;
+  result.best_epoch = state_.best_epoch;
+  result.skipped_steps = static_cast<std::int64_t>(learner_->skipped().total().item<double>());
+  result.interrupted = interrupted;
+  result.stopped_early = state_.stopped_early;
+  result.predicted_bytes = plan_.memory.total;
+  device::synchronize(device_);
+  result.measured_bytes = device::memory_use(device_).peak_bytes;
+  result.seconds = seconds();
+  if (state_.best) result.best_checkpoint = folder_.checkpoint_path("best");
+  result.last_checkpoint = folder_.checkpoint_path("last");
+  progress_->finish(note_);
+  if (options_.report) {
+    write_report(interrupted ? "interrupted" : state_.stopped_early ? "stopped early" : "finished");
+    result.report = options_.folder / "report.html";
+  }
+  return result;
+}
+
+TrainResult train(Task& task, const plan::Plan& plan, const TrainOptions& options) {
+  return TrainingRun(task, plan, options).go();
+}
+
+}  // namespace ubique::engine

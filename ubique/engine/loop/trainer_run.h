@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// One run of the training loop, from the first update of this process to the last. Inside engine/
+// only: everybody else calls train().
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+
+#include "ubique/base/terminal/progress.h"
+#include "ubique/engine/loop/learner.h"
+#include "ubique/engine/loop/loader.h"
+#include "ubique/engine/loop/run_state.h"
+#include "ubique/engine/loop/trainer.h"
+#include "ubique/engine/run/run_folder.h"
+#include "ubique/engine/step/device_means.h"
+
+namespace ubique::engine {
+
+class TrainingRun {
+ public:
+  TrainingRun(Task& task, const plan::Plan& plan, const TrainOptions& options);
+  TrainResult go();
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  // trainer_setup.cpp
+  void prepare_network(const std::optional<Checkpoint>& checkpoint);
+  std::optional<Checkpoint> find_checkpoint();
+  void check_same_model(const Checkpoint& checkpoint) const;
+  void resume(const Checkpoint& checkpoint);
+
+  // trainer_run.cpp: the loop
+  bool epoch_is_over() const;
+  void make_update();
+  UpdateFacts attempt_update();
+  void close_epoch();
+  double tie_score(const Scores& scores, double train_loss) const;
+  bool judge(const Scores& scores, double train_loss, bool validated);
+  TrainResult result(bool interrupted);
+
+  // trainer_memory.cpp
+  void verify_batch();
+  void retry_with_less_memory(const std::string& why);
+  void start_loader();
+
+  // trainer_log.cpp
+  bool log_is_due() const;
+  void log_update(const UpdateFacts& facts);
+  void stop_if_hopeless(const UpdateFacts& facts, double in_a_row, const StepRecord& record);
+  void write_report(const std::string& status);
+
+  // trainer_save.cpp
+  Checkpoint checkpoint(const UpdateFacts* before = nullptr);  // that update, which was skipped
+  void save(const std::string& name);
+  std::filesystem::path dump_update(const UpdateFacts& facts);
+
+  double seconds() const;
+
+  Task& task_;
+  Model& model_;
+  const Recipe& recipe_;
+  plan::Plan plan_;
+  const TrainOptions& options_;
+  c10::Device device_;
+  RunFolder folder_;
+  data::Sampler sampler_;
+  std::int64_t total_;       // updates of the whole run
+  std::string fingerprint_;  // of the training set
+  RunState state_;
+  std::unique_ptr<Learner> learner_;
+  std::unique_ptr<Loader> loader_;
+  std::optional<RunningMean> epoch_mean_;
+  std::unique_ptr<Progress> progress_;
+  std::string note_;  // of the progress
+  Clock::time_point start_ = Clock::now(), epoch_start_ = start_, log_start_ = start_;
+  Clock::time_point report_time_ = start_, save_time_ = start_;
+  std::int64_t logged_samples_ = 0;
+  RatioSums ratios_;
+  double known_skipped_ = 0;
+};
+
+}  // namespace ubique::engine

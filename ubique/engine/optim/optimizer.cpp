@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/engine/optim/optimizer.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+
+#include <cmath>
+#include <map>
+
+#include "ubique/base/error.h"
+#include "ubique/base/text/text.h"
+#include "ubique/engine/checkpoint/state_dict.h"
+
+namespace ubique::engine {
+
+void Optimizer::zero_grad() {
+  for (auto& [name, parameter] : parameters_) parameter.mutable_grad().reset();
+}
+
+std::vector<std::size_t> Optimizer::with_gradient() const {
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    if (parameters_[i].second.grad().defined()) places.push_back(i);
+  }
+  return places;
+}
+
+std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, NamedTensors parameters,
+                                          bool fused) {
+  check(!parameters.empty(), ErrorKind::Usage,
+        "[engine.optimizer] the network has no parameter to train; expected at least one that "
+        "needs a gradient.");
+  if (options.name == "adamw" || options.name == "adam_tf1") {
+    return make_adamw(options, std::move(parameters), fused);
+  }
+  if (options.name == "adam_atan2") return make_adam_atan2(options, std::move(parameters), fused);
+  if (options.name == "sgd") return make_sgd(options, std::move(parameters));
+  const std::vector<std::string> names = {"adamw", "adam_tf1", "adam_atan2", "sgd"};
+  fail(ErrorKind::Usage, "[engine.optimizer] unknown optimizer; got '{}', expected one of {}.{}",
+       options.name, join(names, ", "), hint(options.name, names));
+}
+
+Moments::Moments(std::string kind, const NamedTensors& parameters) : kind_(std::move(kind)) {
+  for (const auto& [name, parameter] : parameters) {
+    tensors_.emplace_back(name, at::zeros_like(parameter.detach()));
+  }
+}
+
+std::vector<at::Tensor> Moments::of(const std::vector<std::size_t>& places) const {
+  std::vector<at::Tensor> list;
+  list.reserve(places.size());
+  for (const auto place : places) list.push_back(tensors_[place].second);
+  return list;
+}
+
+void Moments::save(NamedTensors& state) const {
+  for (const auto& [name, tensor] : tensors_) state.emplace_back(kind_ + "." + name, tensor);
+}
+
+void Moments::load(const NamedTensors& state) {
+  const c10::NoGradGuard no_gradients;
+  const std::map<std::string, at::Tensor> given(state.begin(), state.end());
+  for (auto& [name, tensor] : tensors_) {
+    const auto found = given.find(kind_ + "." + name);
+    check(found != given.end() && found->second.sizes() == tensor.sizes(), ErrorKind::Input,
+          "[engine.optimizer] the saved state is of another optimizer or network; got no {}.{} of "
+          "the right shape. Start with --model instead of resuming.",
+          kind_, name);
+    tensor.copy_(found->second);
+  }
+}
+
+AdamState::AdamState(const NamedTensors& parameters)
+    : means("exp_avg", parameters),
+      squares("exp_avg_sq", parameters),
+      step(at::zeros({},
+                     at::TensorOptions(at::kFloat).device(parameters.front().second.device()))) {}
+
+NamedTensors AdamState::saved() const {
+  NamedTensors state = {{"step", step}};
+  means.save(state);
+  squares.save(state);
+  return state;
+}
+
+void AdamState::load(const NamedTensors& state, const std::string& optimizer) {
+  const auto counter = find_tensor(state, "step");
+  check(counter.defined() && counter.numel() == 1, ErrorKind::Input,
+        "[engine.optimizer] the saved state is not {}'s; got no step counter. Start with --model "
+        "instead of resuming.",
+        optimizer);
+  step.fill_(counter.item<double>());
+  means.load(state);
+  squares.load(state);
+}
+
+void move_towards(std::vector<at::Tensor>& values, const std::vector<at::Tensor>& targets,
+                  const at::Tensor& share) {
+  auto way = at::_foreach_sub(targets, values);
+  at::_foreach_mul_(way, share);
+  at::_foreach_add_(values, way);
+}
+
+at::Tensor bias_correction(const at::Tensor& step, double beta) {
+  return step.clamp_min(1).mul(std::log(beta)).expm1().neg();
+}
+
+}  // namespace ubique::engine

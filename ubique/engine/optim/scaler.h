@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loss scaling for f16 gradients, which underflow without it. The scale is a power of two, so
+// scaling is exact; all state is on the device, in f32 and plain ops, hence the same everywhere.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
+
+#include <cstdint>
+
+#include "ubique/base/text/json.h"
+
+namespace ubique::engine {
+
+struct ScalerOptions {
+  double initial = 65536;
+  double growth = 2, backoff = 0.5;
+  std::int64_t interval = 2000;  ///< good updates in a row before it grows
+};
+
+class GradScaler {
+ public:
+  /// Disabled, it scales by nothing at all.
+  GradScaler(c10::Device device, bool enabled, ScalerOptions options = {});
+
+  bool enabled() const { return enabled_; }
+  at::Tensor scaled(const at::Tensor& loss) const;
+  /// What gradients are to be multiplied by; undefined if disabled.
+  at::Tensor inverse() const;
+  const at::Tensor& scale() const { return scale_; }  ///< 1 if disabled
+  const at::Tensor& tracker() const { return tracker_; }
+  /// After every update. `bad`: f32 device scalar, 1 if the gradients were not finite.
+  void update(const at::Tensor& bad);
+
+  Json state() const;  ///< waits for the device
+  void load(const Json& state);
+
+ private:
+  bool enabled_;
+  ScalerOptions options_;
+  at::Tensor scale_;    // f32 scalar
+  at::Tensor tracker_;  // f32 scalar: good updates since the last change
+};
+
+}  // namespace ubique::engine

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/engine/optim/schedule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <optional>
+
+#include "ubique/base/error.h"
+#include "ubique/base/text/text.h"
+
+namespace ubique::engine {
+namespace {
+
+/// From `start` (share 0) to `end` (share 1) along half a cosine.
+double cosine_between(double start, double end, double share) {
+  return end + (start - end) / 2 * (1 + std::cos(std::numbers::pi * share));
+}
+
+/// A linear rise to 1 over the first steps; never 0, or the first update would be wasted.
+class WarmUp {
+ public:
+  WarmUp(const ScheduleOptions& options, std::int64_t steps)
+      : length_(options.warmup_steps ? static_cast<double>(*options.warmup_steps)
+                                     : options.warmup * static_cast<double>(steps)),
+        end_(options.warmup_steps ? length_ - 1 : length_) {}
+  /// The step from which on something else decides: counted in steps, the last of them has the full
+  /// rate already.
+  double end() const { return end_; }
+  double factor(std::int64_t step) const {
+    return std::min(1.0, static_cast<double>(step + 1) / std::max(length_, 1.0));
+  }
+
+ private:
+  double length_, end_;
+};
+
+class Constant final : public Schedule {
+ public:
+  Constant(const Recipe& recipe, std::int64_t steps)
+      : lr_(recipe.optimizer.lr), warm_up_(recipe.schedule, steps) {}
+  Rates at(std::int64_t step) const override { return {lr_ * warm_up_.factor(step), {}}; }
+
+ private:
+  double lr_;
+  WarmUp warm_up_;
+};
+
+class Cosine final : public Schedule {
+ public:
+  Cosine(const Recipe& recipe, std::int64_t steps)
+      : lr_(recipe.optimizer.lr),
+        floor_(lr_ * recipe.schedule.floor),
+        last_(static_cast<double>(steps - 1)),
+        warm_up_(recipe.schedule, steps) {}
+  Rates at(std::int64_t step) const override {
+    const double begin = warm_up_.end(), now = static_cast<double>(step);
+    if (now < begin || last_ <= begin) return {lr_ * warm_up_.factor(step), {}};
+    return {cosine_between(lr_, floor_, std::min(1.0, (now - begin) / (last_ - begin))), {}};
+  }
+
+ private:
+  double lr_, floor_, last_;
+  WarmUp warm_up_;
+};
+
+/// Up to the full rate and down far below the first one, the momentum against it (Smith and Topin
+/// 2018; in PyTorch's reading, with its fractional end of the first phase).
+class OneCycle final : public Schedule {
+ public:
+  OneCycle(const Recipe& recipe, std::int64_t steps)
+      : options_(recipe.schedule),
+        most_(recipe.optimizer.lr),
+        first_(most_ / options_.div_factor),
+        last_(first_ / options_.final_div_factor),
+        turn_(options_.warmup * static_cast<double>(steps) - 1),
+        end_(static_cast<double>(steps - 1)) {
+    const bool has_momentum = recipe.optimizer.name != "sgd" || recipe.optimizer.momentum > 0;
+    options_.cycle_momentum = options_.cycle_momentum && has_momentum;
+  }
+
+  Rates at(std::int64_t step) const override {
+    const double now = static_cast<double>(step);
+    const double most = options_.max_momentum, least = options_.base_momentum;
+    if (now <= turn_) {
+      const double share = turn_ > 0 ? now / turn_ : 1;
+      return rates(cosine_between(first_, most_, share), cosine_between(most, least, share));
+    }
+    const double share = end_ > turn_ ? (now - turn_) / (end_ - turn_) : 1;
+    return rates(cosine_between(most_, last_, share), cosine_between(least, most, share));
+  }
+
+ private:
+  Rates rates(double lr, double momentum) const {
+    return {lr, options_.cycle_momentum ? std::optional<double>(momentum) : std::nullopt};
+  }
+
+  ScheduleOptions options_;
+  double most_, first_, last_;  // learning rates
+  double turn_, end_;           // steps
+};
+
+/// Less each time that the watched score has not become better for a while.
+class Plateau final : public Schedule {
+ public:
+  Plateau(const Recipe& recipe, std::int64_t steps)
+      : options_(recipe.schedule),
+        higher_(recipe.watch_higher && !recipe.watch.empty()),
+        lr_(recipe.optimizer.lr),
+        warm_up_(options_, steps) {}
+
+  Rates at(std::int64_t step) const override { return {lr_ * warm_up_.factor(step), {}}; }
+
+  void observe(double score) override {
+    if (is_better(score)) {
+      best_ = score;
+      waited_ = 0;
+    } else if (++waited_ > options_.patience) {
+      lr_ = std::max(lr_ * options_.factor, options_.min_lr);
+      waited_ = 0;
+    }
+  }
+
+  Json state() const override {
+    return {{"lr", lr_}, {"waited", waited_}, {"best", best_ ? Json(*best_) : Json(nullptr)}};
+  }
+  void load(const Json& state) override {
+    if (!state.is_object()) return;
+    lr_ = state.value("lr", lr_);
+    waited_ = state.value("waited", waited_);
+    if (state.contains("best") && state["best"].is_number()) best_ = state["best"].get<double>();
+  }
+
+ private:
+  bool is_better(double score) const {
+    if (!best_) return !std::isnan(score);
+    return higher_ ? score > *best_ * (1 + options_.threshold)
+                   : score < *best_ * (1 - options_.threshold);
+  }
+
+  ScheduleOptions options_;
+  bool higher_;
+  double lr_;
+  WarmUp warm_up_;
+  std::optional<double> best_;
+  std::int64_t waited_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<Schedule> make_schedule(const Recipe& recipe, std::int64_t steps) {
+  const auto& name = recipe.schedule.name;
+  if (recipe.schedule.steps > 0) steps = recipe.schedule.steps;
+  if (name == "constant") return std::make_unique<Constant>(recipe, steps);
+  if (name == "cosine") return std::make_unique<Cosine>(recipe, steps);
+  if (name == "onecycle") return std::make_unique<OneCycle>(recipe, steps);
+  if (name == "plateau") return std::make_unique<Plateau>(recipe, steps);
+  const std::vector<std::string> names = {"constant", "cosine", "onecycle", "plateau"};
+  fail(ErrorKind::Usage, "[engine.schedule] unknown schedule; got '{}', expected one of {}.{}",
+       name, join(names, ", "), hint(name, names));
+}
+
+}  // namespace ubique::engine

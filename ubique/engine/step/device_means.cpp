@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <ATen/ATen.h>
+#include <cmath>
+#include <limits>
+
+#include "ubique/engine/step/device_means.h"
+
+namespace ubique::engine {
+
+RunningMean::RunningMean(c10::Device device, double mean, double weight) {
+  const auto f32 = at::TensorOptions(at::kFloat).device(device);
+  mean_ = at::full({}, std::isfinite(mean) ? mean : 0, f32);
+  weight_ = at::full({}, weight, f32);
+}
+
+void RunningMean::add(const at::Tensor& value, double weight) {
+  const auto counts = value.isfinite();
+  const auto nothing = at::zeros_like(mean_);
+  const auto share = at::where(counts, at::full_like(mean_, weight), nothing);
+  weight_.add_(share);
+  const auto way = at::where(counts, value - mean_, nothing);
+  constexpr double kTiny = 1e-30;  // before the first value that counts
+  mean_.add_(way * share / weight_.clamp_min(kTiny));
+}
+
+double RunningMean::mean() const {
+  return weight() > 0 ? mean_.item<double>() : std::numeric_limits<double>::quiet_NaN();
+}
+
+double RunningMean::weight() const { return weight_.item<double>(); }
+
+void RatioSums::add(const std::vector<Ratio>& ratios) {
+  if (ratios.empty()) return;
+  std::vector<at::Tensor> values;
+  for (const auto& ratio : ratios) values.push_back(ratio.sum.to(at::kFloat).reshape({}));
+  for (const auto& ratio : ratios) values.push_back(ratio.count.to(at::kFloat).reshape({}));
+  const auto now = at::stack(values).view({2, -1});
+  if (!sums_.defined()) {
+    for (const auto& ratio : ratios) names_.push_back(ratio.name);
+    sums_ = at::zeros_like(now);
+  }
+  sums_.add_(now);
+}
+
+std::vector<at::Tensor> RatioSums::scalars() const {
+  return sums_.defined() ? sums_.flatten().unbind() : std::vector<at::Tensor>();
+}
+
+Scores RatioSums::means(std::span<const double> values) const {
+  Scores means;
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    const double count = values[names_.size() + i];
+    if (count > 0) means.emplace_back(names_[i], values[i] / count);
+  }
+  return means;
+}
+
+void RatioSums::clear() {
+  if (sums_.defined()) sums_.zero_();
+}
+
+}  // namespace ubique::engine

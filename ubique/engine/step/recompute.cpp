@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/engine/step/recompute.h"
+
+#include <ATen/ATen.h>
+#include <c10/core/GradMode.h>
+#include <torch/csrc/autograd/autograd.h>
+#include <torch/csrc/autograd/custom_function.h>
+
+#include "ubique/engine/step/autocast.h"
+#include "ubique/engine/step/generators.h"
+
+namespace ubique::engine {
+namespace {
+
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+thread_local int second_passes = 0;  // under way in this thread
+
+struct SecondPass {
+  SecondPass() { ++second_passes; }
+  ~SecondPass() { --second_passes; }
+  SecondPass(const SecondPass&) = delete;
+  SecondPass& operator=(const SecondPass&) = delete;
+};
+
+/// What the second pass needs to be the first one again.
+struct FirstPass : torch::CustomClassHolder {
+  FirstPass(RecomputedFunction given, c10::Device where)
+      : function(std::move(given)),
+        device(where),
+        generators(generator_states(where)),
+        autocast(autocast_state(where.type())) {}
+
+  RecomputedFunction function;
+  c10::Device device;
+  GeneratorStates generators;
+  AutocastState autocast;
+};
+
+/// Inputs cut off from the graph, so that the backward pass of the part ends at them.
+std::vector<at::Tensor> cut_off(const variable_list& saved) {
+  std::vector<at::Tensor> inputs;
+  for (const auto& tensor : saved) {
+    inputs.push_back(tensor.detach().requires_grad_(tensor.requires_grad()));
+  }
+  return inputs;
+}
+
+at::Tensor second_pass(const FirstPass& first, const std::vector<at::Tensor>& inputs) {
+  const KeepGenerators keep(first.device);
+  restore_generators(first.device, first.generators);
+  const Autocast autocast(first.device.type(), first.autocast);
+  const c10::AutoGradMode with_gradient(true);
+  const SecondPass marked;
+  return first.function(inputs);
+}
+
+struct Recompute : torch::autograd::Function<Recompute> {
+  // `anchor` needs a gradient, so that there is a backward pass even if no input needs one.
+  static at::Tensor forward(AutogradContext* context, c10::intrusive_ptr<FirstPass> first,
+                            const at::Tensor& /*anchor*/, at::TensorList inputs) {
+    context->save_for_backward(inputs.vec());
+    context->saved_data["first"] = c10::IValue::make_capsule(first);
+    // Without gradient, casts of weights must not stay in the cache: they would lack their history.
+    auto uncached = first->autocast;
+    uncached.cache = false;
+    const Autocast autocast(first->device.type(), uncached);
+    return first->function(inputs.vec());
+  }
+
+  static variable_list backward(AutogradContext* context, const variable_list& gradients) {
+    const auto capsule = context->saved_data["first"].toCapsule();
+    const auto first = c10::static_intrusive_pointer_cast<FirstPass>(capsule);
+    const auto inputs = cut_off(context->get_saved_variables());
+    const auto output = second_pass(*first, inputs);
+    if (output.requires_grad()) torch::autograd::backward({output}, {gradients[0]});
+    variable_list result(2);  // of `first` and `anchor`: none
+    for (const auto& input : inputs) result.push_back(input.grad());
+    return result;
+  }
+};
+
+c10::Device device_of(const std::vector<at::Tensor>& inputs) {
+  return inputs.empty() ? c10::Device(c10::kCPU) : inputs.front().device();
+}
+
+}  // namespace
+
+at::Tensor recompute(const RecomputedFunction& function, const std::vector<at::Tensor>& inputs) {
+  if (!c10::GradMode::is_enabled()) return function(inputs);
+  const auto anchor = at::empty({0}).requires_grad_();
+  return Recompute::apply(c10::make_intrusive<FirstPass>(function, device_of(inputs)), anchor,
+                          at::TensorList(inputs));
+}
+
+bool recomputing() { return second_passes > 0; }
+
+}  // namespace ubique::engine

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/engine/step/step.h"
+
+#include <ATen/ATen.h>
+
+#include <cmath>
+
+#include "ubique/base/error.h"
+
+namespace ubique::engine {
+namespace {
+
+/// Multiplied only where it changes something: a single batch keeps every bit.
+at::Tensor times(const at::Tensor& value, double factor) {
+  return factor == 1 ? value : value * factor;
+}
+
+}  // namespace
+
+Batch to_device(const Batch& batch, c10::Device device, const plan::Plan& plan) {
+  Batch moved = batch;
+  for (auto& [name, tensor] : moved.tensors) {
+    const bool widen = plan.dtype.value == DType::F64 && tensor.is_floating_point();
+    tensor = tensor.to(device, widen ? at::kDouble : tensor.scalar_type(), plan.non_blocking.value);
+  }
+  return moved;
+}
+
+void Accumulation::add(const Batch& batch) {
+  check(std::isfinite(batch.weight) && batch.weight >= 0, ErrorKind::Internal,
+        "[engine.step] a batch has the weight {}, expected a number that is not negative.",
+        batch.weight);
+  if (batch.weight == 0) return;
+  Step step;
+  {
+    const Autocast autocast(type_, autocast_);
+    step = model_.step(batch);
+  }
+  check(step.loss.defined() && step.loss.dim() == 0 && step.loss.requires_grad(),
+        ErrorKind::Internal, "[engine.step] the loss of {} is no scalar with a gradient.",
+        model_.family());
+  if (first_ == 0) first_ = batch.weight;
+  const double share = batch.weight / first_;
+  times(scaler_.scaled(step.loss), share).backward();
+
+  const auto loss = times(step.loss.detach(), share);
+  loss_ = loss_.defined() ? loss_ + loss : loss;
+  for (std::size_t i = 0; i < step.metrics.size(); ++i) {
+    const auto value = times(step.metrics[i].second.detach(), share);
+    if (i < metrics_.size()) {
+      metrics_[i].second = metrics_[i].second + value;
+    } else {
+      metrics_.emplace_back(step.metrics[i].first, value);
+    }
+  }
+  for (std::size_t i = 0; i < step.ratios.size(); ++i) {
+    if (i == ratios_.size()) {
+      ratios_.push_back(step.ratios[i]);
+      continue;
+    }
+    ratios_[i].sum = ratios_[i].sum + step.ratios[i].sum;
+    ratios_[i].count = ratios_[i].count + step.ratios[i].count;
+  }
+  weight_ += batch.weight;
+  samples_ += batch.samples;
+}
+
+at::Tensor Accumulation::loss() const { return times(loss_, factor()); }
+
+NamedTensors Accumulation::metrics() const {
+  NamedTensors means;
+  for (const auto& [name, sum] : metrics_) means.emplace_back(name, times(sum, factor()));
+  return means;
+}
+
+}  // namespace ubique::engine

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads zip archives from memory: stored and deflated entries, zip64, each checked by its CRC.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ubique/io/archive/zip_directory.h"
+
+namespace ubique::io {
+
+class ZipReader {
+ public:
+  /// `file` must outlive this; `name` stands for it in messages.
+  ZipReader(std::span<const std::byte> file, std::string name);
+
+  const std::string& name() const { return name_; }
+  const std::vector<ZipEntry>& entries() const { return entries_; }
+  const ZipEntry* find(std::string_view name) const;  ///< null if there is none
+
+  /// The entry's bytes: a view into the file if it is stored, else unpacked into `room`. Input
+  /// error if they do not have the size and the checksum that the archive states.
+  std::span<const std::byte> read(const ZipEntry& entry, std::vector<std::byte>& room) const;
+  std::string read_text(const ZipEntry& entry) const;
+
+ private:
+  std::span<const std::byte> file_;
+  std::string name_;
+  std::vector<ZipEntry> entries_;
+  std::map<std::string, std::size_t, std::less<>> by_name_;
+};
+
+}  // namespace ubique::io

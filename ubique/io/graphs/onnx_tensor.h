@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// A tensor of an ONNX file, in any of the forms in which it may be stored.
+#pragma once
+
+#include <functional>
+
+#include "ubique/io/archive/protobuf.h"
+#include "ubique/io/tensors/host_tensor.h"
+
+namespace ubique::io {
+
+/// Gives the bytes [offset, offset + length) of a file beside the model, by its plain name.
+using OnnxFiles = std::function<std::vector<std::byte>(const std::string& file, std::int64_t offset,
+                                                       std::int64_t length)>;
+
+/// A key and its value, of metadata and of weights in other files.
+std::pair<std::string, std::string> parse_onnx_entry(std::span<const std::byte> bytes,
+                                                     const std::string& file);
+DType onnx_dtype(std::uint64_t number, const std::string& where);  ///< Input error if unknown
+HostTensor parse_onnx_tensor(std::span<const std::byte> bytes, const std::string& file,
+                             const OnnxFiles& files);
+
+}  // namespace ubique::io

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/io/tensors/tensor_stats.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace ubique::io {
+namespace {
+
+/// Sums over blocks: each block is centred on its own mean and then merged, so that the result does
+/// not lose digits however many values there are.
+class StatsSum {
+ public:
+  void add(std::span<const double> block) {
+    result_.count += static_cast<std::int64_t>(block.size());
+    double sum = 0;
+    std::int64_t finite = 0;
+    for (const double value : block) {
+      if (std::isnan(value)) {
+        ++result_.nan;
+        continue;
+      }
+      low_ = std::min(low_, value);
+      high_ = std::max(high_, value);
+      if (std::isinf(value)) {
+        ++result_.infinite;
+        continue;
+      }
+      sum += value;
+      ++finite;
+    }
+    if (finite > 0) merge(block, sum / static_cast<double>(finite), finite);
+  }
+
+  TensorStats result() const {
+    auto result = result_;
+    if (result.count > result.nan) {
+      result.min = low_;
+      result.max = high_;
+    }
+    if (finite_ > 0) {
+      result.mean = mean_;
+      result.std = std::sqrt(squares_ / static_cast<double>(finite_));
+    }
+    return result;
+  }
+
+ private:
+  void merge(std::span<const double> block, double mean, std::int64_t finite) {
+    double squares = 0;
+    for (const double value : block) {
+      if (std::isfinite(value)) squares += (value - mean) * (value - mean);
+    }
+    const auto a = static_cast<double>(finite_), b = static_cast<double>(finite);
+    const double delta = mean - mean_;
+    mean_ += delta * (b / (a + b));
+    squares_ += squares + delta * delta * (a * b / (a + b));
+    finite_ += finite;
+  }
+
+  TensorStats result_;
+  std::int64_t finite_ = 0;
+  double mean_ = 0, squares_ = 0;
+  double low_ = std::numeric_limits<double>::infinity();
+  double high_ = -std::numeric_limits<double>::infinity();
+};
+
+template <typename T, typename Decode>
+TensorStats stats_of(std::span<const std::byte> bytes, Decode decode) {
+  constexpr std::size_t kBlock = 4096;
+  std::vector<T> raw(kBlock);  // copied out: the bytes may lie unaligned
+  std::vector<double> values(kBlock);
+  StatsSum sum;
+  while (bytes.size() >= sizeof(T)) {
+    const auto count = std::min(kBlock, bytes.size() / sizeof(T));
+    std::memcpy(raw.data(), bytes.data(), count * sizeof(T));
+    std::transform(raw.begin(), raw.begin() + static_cast<std::ptrdiff_t>(count), values.begin(),
+                   [&](T value) { return static_cast<double>(decode(value)); });
+    sum.add({values.data(), count});
+    bytes = bytes.subspan(count * sizeof(T));
+  }
+  return sum.result();
+}
+
+template <typename T>
+TensorStats stats_of(std::span<const std::byte> bytes) {
+  return stats_of<T>(bytes, [](T value) { return value; });
+}
+
+float with_sign(float magnitude, bool negative) { return negative ? -magnitude : magnitude; }
+
+}  // namespace
+
+// Exponent and mantissa are put where a float has them, and a multiplication corrects the bias;
+// it is exact, and turns subnormal numbers into normal ones by itself.
+float decode_f16(std::uint16_t bits) {
+  const bool negative = (bits & 0x8000U) != 0;
+  const std::uint32_t rest = bits & 0x7FFFU;
+  if (rest >= 0x7C00U) {
+    return with_sign(rest == 0x7C00U ? std::numeric_limits<float>::infinity()
+                                     : std::numeric_limits<float>::quiet_NaN(),
+                     negative);
+  }
+  return with_sign(std::bit_cast<float>(rest << 13U) * 0x1p112F, negative);
+}
+
+float decode_bf16(std::uint16_t bits) {
+  return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U);
+}
+
+float decode_f8e4m3(std::uint8_t bits) {
+  const bool negative = (bits & 0x80U) != 0;
+  const std::uint32_t rest = bits & 0x7FU;
+  if (rest == 0x7FU) return with_sign(std::numeric_limits<float>::quiet_NaN(), negative);
+  return with_sign(std::bit_cast<float>(rest << 20U) * 0x1p120F, negative);
+}
+
+float decode_f8e5m2(std::uint8_t bits) {
+  return decode_f16(static_cast<std::uint16_t>(bits << 8U));  // the upper half of an f16
+}
+
+std::optional<TensorStats> tensor_stats(DType dtype, std::span<const std::byte> bytes) {
+  switch (dtype) {
+    case DType::Bool:
+      return stats_of<std::uint8_t>(bytes, [](auto b) { return b != 0 ? 1 : 0; });
+    case DType::U8:
+      return stats_of<std::uint8_t>(bytes);
+    case DType::I8:
+      return stats_of<std::int8_t>(bytes);
+    case DType::U16:
+      return stats_of<std::uint16_t>(bytes);
+    case DType::I16:
+      return stats_of<std::int16_t>(bytes);
+    case DType::U32:
+      return stats_of<std::uint32_t>(bytes);
+    case DType::I32:
+      return stats_of<std::int32_t>(bytes);
+    case DType::U64:
+      return stats_of<std::uint64_t>(bytes);
+    case DType::I64:
+      return stats_of<std::int64_t>(bytes);
+    case DType::F8E4M3:
+      return stats_of<std::uint8_t>(bytes, decode_f8e4m3);
+    case DType::F8E5M2:
+      return stats_of<std::uint8_t>(bytes, decode_f8e5m2);
+    case DType::F16:
+      return stats_of<std::uint16_t>(bytes, decode_f16);
+    case DType::BF16:
+      return stats_of<std::uint16_t>(bytes, decode_bf16);
+    case DType::F32:
+      return stats_of<float>(bytes);
+    case DType::F64:
+      return stats_of<double>(bytes);
+    case DType::C64:
+      break;
+  }
+  return std::nullopt;
+}
+
+}  // namespace ubique::io

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// tokenizer.json, as far as it is byte-level BPE; every part that would change the tokens and is
+// not understood is an error, never left out in silence.
+#include <algorithm>
+#include <limits>
+
+#include "ubique/base/error.h"
+#include "ubique/base/files/file.h"
+#include "ubique/base/text/json.h"
+#include "ubique/io/text/printable.h"
+#include "ubique/io/text/tokenizer.h"
+#include "ubique/io/text/tokenizer_files.h"
+
+namespace ubique::io {
+namespace {
+
+const Json& member_of(const Json& object, const char* key) {
+  static const Json none;
+  const auto found = object.is_object() ? object.find(key) : object.end();
+  return found == object.end() ? none : *found;
+}
+
+std::string text_member(const Json& object, const char* key) {
+  const auto& value = member_of(object, key);
+  return value.is_string() ? value.get<std::string>() : std::string();
+}
+
+bool switch_member(const Json& object, const char* key, bool otherwise) {
+  const auto& value = member_of(object, key);
+  return value.is_boolean() ? value.get<bool>() : otherwise;
+}
+
+[[noreturn]] void refuse(const std::string& where, const std::string& part,
+                         const std::string& expected) {
+  fail(ErrorKind::Input, "[io.tokenizer] {}: {} is not understood; expected {}.", where, part,
+       expected);
+}
+
+/// A step's type for messages; files of other kinds have anything there.
+std::string type_of(const Json& step) {
+  const auto type = text_member(step, "type");
+  return type.empty() ? "without a type" : "'" + printable(type, 40) + "'";
+}
+
+void add_pattern_step(const Json& step, WordSplit& steps, const std::string& where) {
+  const auto pattern = text_member(member_of(step, "pattern"), "Regex");
+  const auto behaviour = text_member(step, "behavior");
+  const bool inverted = switch_member(step, "invert", false);
+  const bool apart = behaviour == "Isolated" || (inverted && behaviour == "Removed");
+  if (apart && pattern == kWordPattern) return steps.push_back(SplitStep::Words);
+  if (apart && !inverted && pattern == R"(\p{N})") return steps.push_back(SplitStep::EachNumber);
+  refuse(where, "pre_tokenizer Split at '" + printable(pattern, 80) + "', " + behaviour,
+         R"(GPT-2's pattern or \p{N}, Isolated)");
+}
+
+void add_split_steps(const Json& step, WordSplit& steps, const std::string& where) {
+  const auto type = text_member(step, "type");
+  if (type == "Sequence") {
+    for (const auto& part : member_of(step, "pretokenizers")) add_split_steps(part, steps, where);
+  } else if (type == "Digits") {
+    steps.push_back(switch_member(step, "individual_digits", false) ? SplitStep::EachNumber
+                                                                    : SplitStep::NumberRuns);
+  } else if (type == "Split") {
+    add_pattern_step(step, steps, where);
+  } else if (type == "ByteLevel") {
+    if (switch_member(step, "add_prefix_space", true)) steps.push_back(SplitStep::PrefixSpace);
+    if (switch_member(step, "use_regex", true)) steps.push_back(SplitStep::Words);
+  } else {
+    refuse(where, "pre_tokenizer " + type_of(step), "Digits, Split, ByteLevel or a Sequence");
+  }
+  check(steps.size() <= 16, ErrorKind::Input,
+        "[io.tokenizer] {} has more than 16 steps before its words.", where);
+}
+
+/// A post_processor or decoder that only knows bytes; a Sequence of such ones.
+bool is_byte_level(const Json& part, const char* list) {
+  const auto type = text_member(part, "type");
+  if (type == "ByteLevel") return true;
+  const auto& parts = member_of(part, list);
+  return type == "Sequence" && parts.is_array() && !parts.empty() &&
+         std::all_of(parts.begin(), parts.end(),
+                     [&](const Json& each) { return is_byte_level(each, list); });
+}
+
+void check_around(const Json& root, const std::string& where) {
+  const auto& normalizer = member_of(root, "normalizer");
+  if (!normalizer.is_null()) refuse(where, "normalizer " + type_of(normalizer), "none");
+  const auto& processor = member_of(root, "post_processor");
+  if (!processor.is_null() && !is_byte_level(processor, "processors")) {
+    refuse(where, "post_processor " + type_of(processor), "none or ByteLevel");
+  }
+  const auto& decoder = member_of(root, "decoder");
+  if (!is_byte_level(decoder, "decoders")) {
+    refuse(where, "decoder " + type_of(decoder), "ByteLevel");
+  }
+}
+
+void check_model(const Json& model, const std::string& where) {
+  const auto type = text_member(model, "type");
+  if (!model.is_object() || (!type.empty() && type != "BPE")) {
+    refuse(where, "model " + type_of(model), "BPE");
+  }
+  const auto& dropout = member_of(model, "dropout");
+  if (dropout.is_number() && dropout.get<double>() != 0) refuse(where, "dropout", "none");
+  if (switch_member(model, "byte_fallback", false)) refuse(where, "byte_fallback", "false");
+  for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+    if (!text_member(model, key).empty()) refuse(where, key, "none");
+  }
+}
+
+void read_merges(const Json& merges, TokenizerModel& model, const std::string& where) {
+  check(merges.is_array(), ErrorKind::Input,
+        "[io.tokenizer] {} has no merges; got {}, expected a list.", where, merges.type_name());
+  for (const auto& merge : merges) {
+    if (merge.is_string()) {
+      model.merges.push_back(merge_line(merge.get_ref<const std::string&>(), where));
+      continue;
+    }
+    const bool pair =
+        merge.is_array() && merge.size() == 2 && merge[0].is_string() && merge[1].is_string();
+    check(pair, ErrorKind::Input,
+          "[io.tokenizer] {}: merge {} is neither \"a b\" nor [\"a\", \"b\"].", where,
+          model.merges.size());
+    model.merges.emplace_back(merge[0].get<std::string>(), merge[1].get<std::string>());
+  }
+}
+
+void read_added(const Json& list, TokenizerModel& model, const std::string& where) {
+  for (const auto& entry : list) {
+    const auto& id = member_of(entry, "id");
+    check(id.is_number_integer() && member_of(entry, "content").is_string(), ErrorKind::Input,
+          "[io.tokenizer] {}: added token {} lacks its id or content.", where, model.added.size());
+    if (switch_member(entry, "single_word", false)) {
+      refuse(where, "single_word of an added token", "false");
+    }
+    model.added.push_back({.id = token_id(id, where),
+                           .content = text_member(entry, "content"),
+                           .special = switch_member(entry, "special", false),
+                           .strip_left = switch_member(entry, "lstrip", false),
+                           .strip_right = switch_member(entry, "rstrip", false),
+                           .normalized = switch_member(entry, "normalized", false)});
+  }
+}
+
+}  // namespace
+
+std::int32_t token_id(const Json& id, const std::string& where) {
+  const bool whole = id.is_number_integer();
+  const auto value =
+      !whole ? -1
+      : id.is_number_unsigned()
+          ? static_cast<std::int64_t>(std::min<std::uint64_t>(id.get<std::uint64_t>(), 1ULL << 40U))
+          : id.get<std::int64_t>();
+  check(whole && value >= 0 && value < std::numeric_limits<std::int32_t>::max(), ErrorKind::Input,
+        "[io.tokenizer] {} has a token id that is none; got {}.", where,
+        printable(id.dump(-1, ' ', true), 40));
+  return static_cast<std::int32_t>(value);
+}
+
+void read_vocabulary(const Json& vocabulary, TokenizerModel& model, const std::string& where) {
+  check(vocabulary.is_object(), ErrorKind::Input,
+        "[io.tokenizer] {} has no vocabulary; got {}, expected tokens with their ids.", where,
+        vocabulary.type_name());
+  for (const auto& [spelling, id] : vocabulary.items()) {
+    model.vocabulary.emplace_back(spelling, token_id(id, where));
+  }
+}
+
+std::pair<std::string, std::string> merge_line(const std::string& line, const std::string& where) {
+  const auto blank = line.find(' ');
+  const bool two = blank != std::string::npos && blank > 0 && blank + 1 < line.size() &&
+                   line.find(' ', blank + 1) == std::string::npos;
+  check(two, ErrorKind::Input,
+        "[io.tokenizer] {} has a merge that is not two tokens with a blank between; got '{}'.",
+        where, printable(line, 80));
+  return {line.substr(0, blank), line.substr(blank + 1)};
+}
+
+Tokenizer parse_tokenizer_json(std::string_view text, const std::string& where) {
+  const auto root = parse_json(text, where);
+  const auto& bpe = member_of(root, "model");
+  check_model(bpe, where);
+  check_around(root, where);
+  TokenizerModel model;
+  model.split.clear();
+  add_split_steps(member_of(root, "pre_tokenizer"), model.split, where);
+  model.whole_words_first = switch_member(bpe, "ignore_merges", false);
+  read_vocabulary(member_of(bpe, "vocab"), model, where);
+  read_merges(member_of(bpe, "merges"), model, where);
+  read_added(member_of(root, "added_tokens"), model, where);
+  const auto unknown = text_member(bpe, "unk_token");
+  Tokenizer tokenizer(std::move(model), where);
+  if (!unknown.empty() && tokenizer.lacks_bytes()) {
+    refuse(where, "unk_token '" + printable(unknown, 40) + "' with bytes that have no token",
+           "none, or tokens for all 256 bytes");
+  }
+  return tokenizer;
+}
+
+}  // namespace ubique::io

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/io/text/unicode.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "ubique/io/text/unicode_tables.h"
+
+namespace ubique::io {
+namespace {
+
+/// `ranges` holds first and last points in turn: the first value not below `point` is either the
+/// point itself or the last of the range that it lies in.
+bool lies_in(std::span<const std::uint32_t> ranges, std::uint32_t point) {
+  const auto found = std::lower_bound(ranges.begin(), ranges.end(), point);
+  if (found == ranges.end()) return false;
+  return *found == point || (found - ranges.begin()) % 2 == 1;
+}
+
+bool is_white_space(std::uint32_t point) {
+  if (point < 0x80) return point == ' ' || (point >= '\t' && point <= '\r');
+  return point == 0x85 || point == 0xA0 || point == 0x1680 ||
+         (point >= 0x2000 && point <= 0x200A) || point == 0x2028 || point == 0x2029 ||
+         point == 0x202F || point == 0x205F || point == 0x3000;
+}
+
+CharacterClass looked_up(std::uint32_t point) {
+  if (is_white_space(point)) return CharacterClass::Space;
+  if (lies_in(kLetterRanges, point)) return CharacterClass::Letter;
+  return lies_in(kNumberRanges, point) ? CharacterClass::Number : CharacterClass::Other;
+}
+
+std::array<CharacterClass, 128> ascii_classes() {
+  std::array<CharacterClass, 128> classes{};
+  for (std::uint32_t point = 0; point < classes.size(); ++point) {
+    classes[point] = looked_up(point);
+  }
+  return classes;
+}
+
+}  // namespace
+
+CharacterClass character_class(char32_t point) {
+  static const auto ascii = ascii_classes();
+  return point < ascii.size() ? ascii[point] : looked_up(point);
+}
+
+}  // namespace ubique::io

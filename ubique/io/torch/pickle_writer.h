@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Spells a pickle of protocol 2, opcode by opcode, as torch.load(weights_only=True) takes it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "ubique/base/text/json.h"
+#include "ubique/io/torch/pickle_opcodes.h"
+
+namespace ubique::io {
+
+class PickleWriter {
+ public:
+  PickleWriter();
+
+  void op(PickleOp code) { out_ += static_cast<char>(code); }
+  void boolean(bool value) { op(value ? PickleOp::True : PickleOp::False); }
+  void integer(std::int64_t value);
+  void unsigned_integer(std::uint64_t value);
+  void number(double value);
+  void text(std::string_view value);
+  void global(std::string_view module, std::string_view name);
+  /// None, bool, int, float, str, list and dict. Internal error for binary values.
+  void json(const Json& value);
+
+  /// The whole pickle; nothing may follow.
+  std::string finish();
+
+ private:
+  std::string out_;
+};
+
+}  // namespace ubique::io

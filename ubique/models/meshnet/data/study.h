@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// The study a network learns from: which scans, how they are divided, and how they are prepared.
+// Read once from a person's settings; train, evaluate and experiment share it.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "ubique/base/config/config.h"
+#include "ubique/data/scans/study/folds.h"
+#include "ubique/engine/contract/family.h"
+#include "ubique/models/meshnet/net/config.h"
+
+namespace ubique::meshnet {
+
+struct StudySettings {
+  std::filesystem::path folder;  ///< manifest, BIDS folder, or folder with images/ and masks/
+  std::string suffix = "T2w";    ///< of BIDS scans
+  std::filesystem::path splits;  ///< a division to take over; empty = made here
+  data::SizeBins bins = data::SizeBins::Paper;
+  int outer_folds = 3, inner_folds = 3;
+  std::int64_t outer_fold = 0, inner_fold = 0;
+  bool paper_parity = false;  ///< refuse what is not the paper's 223 scans
+};
+
+struct Study {
+  data::Cohort cohort;
+  data::Splits splits;
+  std::vector<std::string> size_bins;  ///< of each subject: "Q1" to "Q4"
+};
+
+/// Keys: data, suffix, splits, size_bins, outer_folds, inner_folds, outer_fold, inner_fold,
+/// paper_parity. Usage error for values that cannot be.
+StudySettings read_study_settings(const Config& config);
+
+/// Opens the cohort, counts lesions where the manifest does not say, and divides it. Input error
+/// for missing masks and, under paper parity, for another number or kind of scans.
+Study open_study(const StudySettings& settings);
+
+/// The training and validation parts of the settings' folds.
+data::InnerFold inner_fold(const Study& study, const StudySettings& settings);
+
+std::vector<data::Subject> pick(const data::Cohort& cohort, const data::Indices& indices);
+
+}  // namespace ubique::meshnet

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include <ATen/ATen.h>
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "ubique/kernels/conv/convolve.h"
+#include "ubique/models/meshnet/net/layer_chain.h"
+
+namespace ubique::meshnet {
+
+namespace {
+
+std::int64_t count_alive(const std::vector<bool>& outputs) {
+  return std::count(outputs.begin(), outputs.end(), true);
+}
+
+}  // namespace
+
+bool chain_keeps(std::int64_t layer, std::int64_t layers, std::int64_t segments) {
+  if (segments == 0) return true;
+  for (std::int64_t part = 1; part < segments; ++part) {
+    if (layer == part * layers / segments) return layer > 0;
+  }
+  return false;
+}
+
+std::int64_t chain_peak(std::int64_t layers, std::int64_t segments) {
+  std::vector<bool> outputs;
+  for (std::int64_t i = 0; i < layers; ++i) outputs.push_back(chain_keeps(i, layers, segments));
+  // Forward's end: the last output, kept or not, and what the norm and activation make of it.
+  std::int64_t peak = count_alive(outputs) + (outputs.back() ? 1 : 2);
+  for (std::int64_t i = layers; i-- > 0;) {
+    const std::int64_t gradient = i + 1 < layers ? 1 : 0;  // the logits' own is counted elsewhere
+    for (auto known = i; known >= 0 && !outputs[static_cast<std::size_t>(known)]; --known) {
+      outputs[static_cast<std::size_t>(known)] = true;
+    }
+    // What is computed again, the same activated, its gradient, and the gradient it came from.
+    peak = std::max(peak, count_alive(outputs) + 2 + gradient);
+    outputs[static_cast<std::size_t>(i)] = false;
+  }
+  return peak;
+}
+
+using kernels::convolve;
+using kernels::norm_act_again;
+
+Chain::Chain(std::vector<ChainLayer> layers, std::int64_t segments)
+    : layers_(std::move(layers)), segments_(segments) {}
+
+bool Chain::keeps(std::size_t layer) const {
+  return chain_keeps(static_cast<std::int64_t>(layer),
+                     static_cast<std::int64_t>(layers_.size()) - 1, segments_);
+}
+
+at::Tensor Chain::forward(at::Tensor image, bool keep) {
+  const auto last = layers_.size() - 1;
+  outputs_.assign(last, {});
+  statistics_.assign(last, {});
+  if (keep) image_ = image;
+  auto x = std::move(image);
+  for (std::size_t i = 0; i < last; ++i) {
+    auto y = convolve(x, layers_[i].weight, layers_[i].bias, layers_[i].dilation);
+    x.reset();  // before the next one of its size is made
+    x = kernels::norm_act(y, layers_[i].after, statistics_[i]);
+    if (keep && keeps(i)) outputs_[i] = std::move(y);
+  }
+  return convolve(x, layers_[last].weight, layers_[last].bias, layers_[last].dilation);
+}
+
+const at::Tensor& Chain::output(std::size_t layer) {
+  auto known = layer + 1;  // outputs below this one are known, from a kept one or the image
+  while (known > 0 && !outputs_[known - 1].defined()) --known;
+  for (; known <= layer; ++known) {
+    const auto x = known == 0 ? image_
+                              : norm_act_again(outputs_[known - 1], layers_[known - 1].after,
+                                               statistics_[known - 1]);
+    outputs_[known] =
+        convolve(x, layers_[known].weight, layers_[known].bias, layers_[known].dilation);
+  }
+  return outputs_[layer];
+}
+
+std::vector<ChainGradients> Chain::backward(at::Tensor gradient) {
+  std::vector<ChainGradients> result(layers_.size());
+  for (auto i = layers_.size(); i-- > 0;) {
+    auto x =
+        i == 0 ? image_ : norm_act_again(output(i - 1), layers_[i - 1].after, statistics_[i - 1]);
+    auto of =
+        kernels::convolve_backward(gradient, x, layers_[i].weight, layers_[i].dilation,
+                                   {i > 0 || wants_image_gradient, layers_[i].bias.defined()});
+    result[i].weight = of.weight;
+    result[i].bias = of.bias;
+    gradient = std::move(of.input);
+    if (i == 0) break;
+    auto before = kernels::norm_act_backward(std::move(gradient), std::move(x), outputs_[i - 1],
+                                             layers_[i - 1].after, statistics_[i - 1]);
+    outputs_[i - 1].reset();
+    result[i - 1].norm_weight = before.weight;
+    result[i - 1].norm_bias = before.bias;
+    gradient = std::move(before.input);
+  }
+  image_gradient = std::move(gradient);
+  clear();
+  return result;
+}
+
+void Chain::clear() {
+  image_.reset();
+  outputs_.clear();
+  statistics_.clear();
+}
+
+}  // namespace ubique::meshnet

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// A MeshNet as the engine sees it: its network, its loss and what it needs of a machine.
+#pragma once
+
+#include <memory>
+
+#include "ubique/engine/contract/model.h"
+#include "ubique/models/meshnet/net/loss.h"
+#include "ubique/models/meshnet/net/network.h"
+#include "ubique/models/meshnet/net/weights.h"
+
+namespace ubique::meshnet {
+
+class MeshNetModel final : public engine::Model {
+ public:
+  explicit MeshNetModel(const MeshNetConfig& config);
+  explicit MeshNetModel(const MeshNetFile& file);  ///< with its weights
+
+  std::string family() const override { return "meshnet"; }
+  Json config() const override { return to_json(network_->config()); }
+  torch::nn::Module& network() override { return *network_; }
+  void initialize(const Random& random) override { meshnet::initialize(*network_, random); }
+  plan::Needs needs() const override;
+  void apply_plan(const plan::Plan& plan) override;
+  engine::Step step(const engine::Batch& batch) override;
+
+  MeshNet& meshnet() { return *network_; }
+  const MeshNetConfig& settings() const { return network_->config(); }
+  void set_loss(LossOptions loss) { loss_ = std::move(loss); }
+  const LossOptions& loss() const { return loss_; }
+  /// Config and weights as they are now, on the host.
+  MeshNetFile file() const;
+  c10::Device device() const;
+
+ private:
+  std::shared_ptr<MeshNet> network_;
+  LossOptions loss_;
+};
+
+}  // namespace ubique::meshnet

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scores of many subjects: made, summed up, and written as table, CSV and JSON.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ubique/base/terminal/progress.h"
+#include "ubique/base/text/json.h"
+#include "ubique/data/scans/study/subject.h"
+#include "ubique/engine/contract/batch.h"
+#include "ubique/models/meshnet/score/metrics.h"
+#include "ubique/models/meshnet/use/scan_segmenter.h"
+
+namespace ubique::meshnet {
+
+/// The figures of a subject, in the order of every table: dice (lesion), macro_dice, avd, mcc.
+std::vector<std::string> score_names();
+double score_of(const SubjectScore& score, std::string_view name);
+
+struct ScoringOptions {
+  int threads = 1;
+  data::ComponentPolicy components;
+  ProgressStyle progress = ProgressStyle::Silent;
+  std::function<bool()> stop;
+};
+
+/// A subject whose files could not be used, and why.
+struct UnscoredSubject {
+  std::string id, error;
+};
+
+struct Scoring {
+  std::vector<SubjectScore> scores;
+  std::vector<UnscoredSubject> failed;
+};
+
+/// Segments each subject's scan, conformed as the network wants it and never from the cache, and
+/// compares with its mask on that grid. A subject that cannot be read does not stop the others.
+Scoring score_subjects(ScanSegmenter& segmenter, const MeshNetConfig& network,
+                       std::span<const data::Subject> subjects,
+                       std::span<const std::string> size_bins, const ScoringOptions& options);
+
+/// Means; an infinite AVD (nothing to find) is left out of its mean.
+engine::Scores mean_scores(std::span<const SubjectScore> scores);
+
+/// Mean, deviation, median and quartiles, of all and of each size bin.
+std::string score_table(std::span<const SubjectScore> scores);
+Json scores_json(std::span<const SubjectScore> scores);
+std::string scores_csv(std::span<const SubjectScore> scores);
+
+}  // namespace ubique::meshnet

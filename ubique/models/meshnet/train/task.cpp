@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/models/meshnet/train/task.h"
+
+#include <fmt/format.h>
+
+#include <thread>
+
+#include "ubique/base/terminal/log.h"
+#include "ubique/models/meshnet/commands/commands.h"
+#include "ubique/models/meshnet/score/scoring.h"
+#include "ubique/models/meshnet/use/overlay.h"
+
+namespace ubique::meshnet {
+namespace {
+
+constexpr std::int64_t kPictures = 2;
+
+LossOptions read_loss(const Config& config, std::int64_t classes) {
+  LossOptions loss;
+  loss.label_smoothing = config.get("label_smoothing", 0.01);
+  const double background = config.get("bg_weight", classes == 2 ? 0.5 : 1.0);
+  check(
+      background >= 0 && loss.label_smoothing >= 0 && loss.label_smoothing < 1, ErrorKind::Usage,
+      "[meshnet.train] a weight that cannot be; got bg_weight {} and label_smoothing {}, expected "
+      "at least 0, and a smoothing below 1.",
+      background, loss.label_smoothing);
+  loss.class_weights.assign(static_cast<std::size_t>(classes), 1.0);
+  loss.class_weights.front() = background;
+  return loss;
+}
+
+std::unique_ptr<MeshNetModel> start_model(const engine::Request& request,
+                                          const MeshNetConfig& asked) {
+  if (request.model.empty()) return std::make_unique<MeshNetModel>(asked);
+  auto file = open_file(request.model);
+  const bool asked_channels = request.config.find<std::int64_t>("channels").has_value();
+  check(
+      !asked_channels || file.config.channels == asked.channels, ErrorKind::Input,
+      "[meshnet.train] the model to start from has another width; got {} channels in {}, expected "
+      "{}. Leave out --channels.",
+      file.config.channels, request.model, asked.channels);
+  file.config.preprocessing = asked.preprocessing;
+  file.config.dropout = asked.dropout;
+  auto model = std::make_unique<MeshNetModel>(file);
+  model->set_initialized();
+  return model;
+}
+
+}  // namespace
+
+engine::Recipe paper_recipe() {
+  engine::Recipe recipe;
+  recipe.epochs = 50;
+  recipe.optimizer.name = "adamw";
+  recipe.optimizer.lr = 1e-3;
+  recipe.optimizer.weight_decay = 3e-5;
+  recipe.optimizer.eps = 1e-4;
+  recipe.schedule.name = "onecycle";
+  recipe.schedule.warmup = 0.01;
+  recipe.schedule.div_factor = 100;
+  recipe.schedule.final_div_factor = 1e4;
+  recipe.watch = "dice";
+  return recipe;
+}
+
+std::vector<engine::Option> meshnet_train_options() {
+  auto options = data_options();
+  for (auto& option : fold_options()) options.push_back(std::move(option));
+  const std::vector<engine::Option> own = {
+      {"--preset", "preset", "NAME", "meshnet-5, meshnet-16 or meshnet-26"},
+      {"-c,--channels", "channels", "N", "channels of every layer (26)"},
+      {"--classes", "classes", "N", "labels, background too (2)"},
+      {"--labels", "labels", "NAMES", "what the classes are called: background,lesion"},
+      {"--dilations", "dilations", "LIST", "one per layer: 1,2,4,8,16,16,8,4,2"},
+      {"--activation", "activation", "NAME", "relu, elu, gelu or gelu_tanh"},
+      {"--norm", "norm", "NAME", "batch, instance or none"},
+      {"--dropout", "dropout", "P", "of whole channels (0)"},
+      {"--resample-method", "resample_method", "NAME",
+       "scipy_zoom, nibabel_conform, brainchop or none"},
+      {"--shape", "shape", "LIST", "voxels of the cube: 256,256,256"},
+      {"--spacing", "spacing", "MM", "millimetres per voxel of the cube (1)"},
+      {"--bg-weight", "bg_weight", "X", "weight of the background in the loss (0.5)"},
+      {"--label-smoothing", "label_smoothing", "X", "share given to the other classes (0.01)"},
+      {"--all-train", "all_train", "", "no validation: learn from everything but the test fold"},
+      {"--cache", "cache", "DIR", "where conformed scans are kept"},
+      {"--cache-dtype", "cache_dtype", "DTYPE", "how they are kept: f16, f32 or u8"},
+      {"--workers", "prefetch_threads", "N", "the same as --prefetch-threads"},
+  };
+  options.insert(options.end(), own.begin(), own.end());
+  for (auto& option : intensity_options()) options.push_back(std::move(option));
+  return options;
+}
+
+std::unique_ptr<MeshNetTask> make_task(const engine::Request& request) {
+  const auto& config = request.config;
+  const auto network = read_config(config);
+  const auto settings = read_study_settings(config);
+  TaskParts parts;
+  parts.recipe = engine::read_recipe(config, paper_recipe());
+  parts.model = start_model(request, network);
+  const auto classes = parts.model->settings().classes;
+  parts.model->set_loss(read_loss(config, classes));
+  const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const auto cache = open_scan_cache(config, parts.model->settings(), threads);
+  const bool all_train = config.get("all_train", false);
+
+  const auto study = open_study(settings);
+  auto fold = inner_fold(study, settings);
+  if (all_train) fold = {study.splits.train_of(static_cast<std::size_t>(settings.outer_fold)), {}};
+  auto used = fold.train;
+  used.insert(used.end(), fold.val.begin(), fold.val.end());
+  data::check_subjects(pick(study.cohort, used), cache->options().target);
+  parts.training =
+      std::make_unique<ScanDataset>(pick(study.cohort, fold.train), cache, parts.model->loss());
+  if (!fold.val.empty()) {
+    parts.validation =
+        std::make_unique<ScanDataset>(pick(study.cohort, fold.val), cache, parts.model->loss());
+  } else {
+    parts.recipe.watch.clear();
+  }
+  parts.provenance = {{"data", parts.training->fingerprint()},
+                      {"outer_fold", settings.outer_fold},
+                      {"inner_fold", all_train ? Json() : Json(settings.inner_fold)}};
+  log::info("{}: {} scans to learn from, {} to validate with", parts.model->settings().name(),
+            fold.train.size(), fold.val.size());
+  return std::make_unique<MeshNetTask>(std::move(parts));
+}
+
+engine::Scores MeshNetTask::validate() {
+  if (parts_.validation == nullptr) return {};
+  SegmenterOptions options;
+  options.device = parts_.model->device();
+  const auto file = parts_.model->file();
+  ScanSegmenter segmenter(file, options, 1);
+  pictures_.clear();
+  std::vector<SubjectScore> scores;
+  for (std::int64_t i = 0; i < parts_.validation->size(); ++i) {
+    const auto entry = parts_.validation->scan(i);
+    const auto image = entry.image();
+    const auto truth = entry.mask(), labels = segmenter.label(image);
+    auto& score = scores.emplace_back();
+    score.id = parts_.validation->subject(i).id;
+    score.classes = compare_labels(labels.values, truth.values, file.config.classes);
+    if (i >= kPictures) continue;
+    const auto picture = draw_overlay(image, labels, {file.config.labels}, &truth);
+    pictures_.push_back({fmt::format("{}: prediction above, truth below, lesion Dice {:.3f}",
+                                     score.id, score.lesion_dice()),
+                         io::png_bytes(picture)});
+  }
+  return mean_scores(scores);
+}
+
+}  // namespace ubique::meshnet

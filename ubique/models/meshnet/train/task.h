@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// A MeshNet training job: a study's fold, a model, and validation by segmenting the held-out scans.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ubique/engine/contract/task.h"
+#include "ubique/models/meshnet/data/dataset.h"
+#include "ubique/models/meshnet/data/study.h"
+#include "ubique/models/meshnet/net/model.h"
+
+namespace ubique::meshnet {
+
+/// The paper's recipe: AdamW, one cycle, 50 epochs of batch 1.
+engine::Recipe paper_recipe();
+
+struct TaskParts {
+  std::unique_ptr<MeshNetModel> model;
+  std::unique_ptr<ScanDataset> training, validation;  ///< validation may be null
+  engine::Recipe recipe;
+  Json provenance;
+};
+
+class MeshNetTask final : public engine::Task {
+ public:
+  explicit MeshNetTask(TaskParts parts) : parts_(std::move(parts)) {}
+
+  engine::Model& model() override { return *parts_.model; }
+  const engine::Dataset& training_set() override { return *parts_.training; }
+  const engine::Recipe& recipe() const override { return parts_.recipe; }
+  engine::Scores validate() override;
+  std::vector<engine::ReportPicture> pictures() override { return pictures_; }
+  Json provenance() const override { return parts_.provenance; }
+
+  MeshNetModel& meshnet() { return *parts_.model; }
+
+ private:
+  TaskParts parts_;
+  std::vector<engine::ReportPicture> pictures_;  // of the last validation
+};
+
+/// Reads the network, study, recipe and cache from the request; model starts from request.model.
+std::unique_ptr<MeshNetTask> make_task(const engine::Request& request);
+
+/// Training options of the family: network, data, folds, loss, cache.
+std::vector<engine::Option> meshnet_train_options();
+
+}  // namespace ubique::meshnet

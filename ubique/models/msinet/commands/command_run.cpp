@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ubique run msinet`: saliency maps and overlays of pictures, folders and videos. An input that
+// cannot be read does not stop the others; the exit code says that some failed.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ubique/base/terminal/log.h"
+#include "ubique/models/msinet/commands/commands.h"
+#include "ubique/models/msinet/use/predictor.h"
+#include "ubique/models/msinet/use/run_video.h"
+
+namespace ubique::msinet {
+namespace {
+
+constexpr std::int64_t kRunBatch = 16;  // keeps an accelerator busy; more only waits longer
+
+/// Where the CPU computes, one picture at a time is as fast as many, and sooner there.
+RunPace pace_of(const plan::Plan& plan) {
+  const bool on_cpu = plan.compute_threads.value > 0;
+  const int threads = plan.prefetch_threads.value;
+  RunPace pace;
+  pace.batch = static_cast<int>(on_cpu && !plan.micro_batch_asked ? 1 : plan.micro_batch.value);
+  pace.decoders = threads;
+  pace.encoders = on_cpu || threads == 0 ? threads : std::max(threads, host_threads() - threads);
+  return pace;
+}
+
+struct VideoResult {
+  VideoJob job;
+  VideoDone done;
+};
+
+/// What the whole command came to.
+struct RunResult {
+  std::size_t asked = 0;  // pictures
+  PicturesDone pictures;
+  std::vector<VideoResult> videos;
+  std::vector<FailedInput> failed;
+  bool stopped = false;
+};
+
+void run_videos(Predictor& predictor, const std::vector<VideoJob>& jobs,
+                const RunSettings& settings, const RunPace& pace, RunResult& result) {
+  for (const auto& job : jobs) {
+    if (result.stopped) return;
+    try {
+      result.videos.push_back({job, run_video(predictor, job, settings, pace)});
+      const auto& done = result.videos.back().done;
+      result.stopped = done.stopped;
+      if (!done.error.empty()) result.failed.push_back({job.input, done.error});
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Input || jobs.size() == 1) throw;
+      log::error("{}", error.what());
+      result.failed.push_back({job.input, error.what()});
+    }
+  }
+}
+
+std::string video_line(const VideoResult& video) {
+  const auto& done = video.done;
+  return fmt::format("{}: {} frames, {:.1f} frames/s -> {}{}\n", video.job.input, done.frames,
+                     static_cast<double>(done.frames) / std::max(done.seconds, 1e-9),
+                     video.job.output.string(), done.stopped ? " (stopped)" : "");
+}
+
+std::string result_text(const RunResult& result, const RunSettings& settings) {
+  std::string text;
+  if (result.asked > 0) {
+    const auto done = result.pictures.written + result.pictures.skipped;
+    text += fmt::format("{} of {} pictures done; {} in {}\n", done, result.asked,
+                        settings.overlay ? "maps and overlays" : "maps", settings.output.string());
+  }
+  for (const auto& video : result.videos) text += video_line(video);
+  if (!result.failed.empty()) text += fmt::format("failed: {}\n", result.failed.size());
+  for (const auto& failed : result.failed) text += fmt::format("  {}\n", failed.input);
+  if (result.stopped && result.asked > 0) text += "stopped; --skip-existing goes on\n";
+  return text;
+}
+
+Json result_json(const RunResult& result, const RunSettings& settings) {
+  auto json = json_document("run", 1);
+  json["pictures"] = result.pictures.written;
+  json["skipped"] = result.pictures.skipped;
+  json["seconds"] = result.pictures.seconds;
+  json["folder"] = settings.output.string();
+  json["videos"] = Json::array();
+  for (const auto& [job, done] : result.videos) {
+    json["videos"].push_back({{"input", job.input},
+                              {"output", job.output.string()},
+                              {"frames", done.frames},
+                              {"seconds", done.seconds}});
+  }
+  json["failed"] = Json::array();
+  for (const auto& [input, error] : result.failed) {
+    json["failed"].push_back({{"input", input}, {"error", error}});
+  }
+  json["stopped"] = result.stopped;
+  return json;
+}
+
+engine::Outcome outcome_of(const RunResult& result, const RunSettings& settings) {
+  engine::Outcome outcome;
+  if (settings.output == "-") {  // standard output is the video
+    for (const auto& video : result.videos) log::info("{}", video_line(video));
+  } else {
+    outcome.text = result_text(result, settings);
+    outcome.json = result_json(result, settings);
+  }
+  if (!result.failed.empty()) outcome.code = ExitCode::Input;
+  if (result.stopped) outcome.code = ExitCode::Interrupted;
+  return outcome;
+}
+
+engine::Outcome run_msinet(const engine::Request& request) {
+  const auto settings = read_run_settings(request);
+  const auto jobs = list_run_jobs(request.inputs, settings);
+  const auto file = open_file(request);
+  const auto session = open_run_session(file.config, request, kRunBatch);
+  const auto pace = pace_of(session.plan);
+  log::info("{} on {}, {} pictures, {} videos", file.config.name(), session.device.facts.label(),
+            jobs.pictures.size(), jobs.videos.size());
+  Predictor predictor(file, session.plan, session.device.torch_device);
+  RunResult result;
+  result.asked = jobs.pictures.size();
+  if (!jobs.pictures.empty()) {
+    result.pictures = run_pictures(predictor, jobs.pictures, settings, pace);
+    result.stopped = result.pictures.stopped;
+    result.failed = result.pictures.failed;
+    log::info("{:.1f} pictures/s", static_cast<double>(result.pictures.written) /
+                                       std::max(result.pictures.seconds, 1e-9));
+  }
+  run_videos(predictor, jobs.videos, settings, pace, result);
+  return outcome_of(result, settings);
+}
+
+std::vector<engine::Option> run_options() {
+  return {
+      {"--dataset", "dataset", "NAME", "which weights of a folder of them"},
+      {"--format", "format", "NAME", "of maps: png, png16, npy (f32, 0 to 1) or jpeg"},
+      {"--overlay,!--no-overlay", "overlay", "", "pictures with the map (on)"},
+      {"--palette", "palette", "NAME", "inferno, viridis, jet or grey"},
+      {"--alpha", "alpha", "X", "opacity of the overlay, 0 to 1 (0.6)"},
+      {"--contours", "contours", "LEVELS", "lines at these shares: 0.5,0.8"},
+      {"--peaks", "peaks", "N", "mark the first N places that people look at"},
+      {"--top", "top", "N", "list them in fixations.csv: x, y, share of attention"},
+      {"--boxes", "boxes", "FILE", "CSV name,x,y,w,h: share of attention of each"},
+      {"--skip-existing", "skip_existing", "", "leave pictures alone that are done"},
+      {"--max-pixels", "max_pixels", "N", "refuse larger pictures and frames (134217728)"},
+      {"--what", "what", "VIEW", "of a video: overlay, map or both side by side"},
+      {"--smooth", "smooth", "SECONDS", "maps of a video fade to 1/e in this time (0.15; 0: off)"},
+      {"--sequence", "sequence", "", "a folder is a video, each picture a frame"},
+      {"--fps", "fps", "X", "frames per second of a sequence (25)"},
+  };
+}
+
+}  // namespace
+
+engine::Command run_command() {
+  return {
+      .verb = "run",
+      .summary = "saliency maps and overlays of pictures and videos, at their own sizes",
+      .inputs = "PICTURE|FOLDER|VIDEO|-...",
+      .needs_model = true,
+      .options = run_options(),
+      .examples = {{"ubique run msinet photos/ --model best -o saliency --peaks 3",
+                    "a folder with its subfolders"},
+                   {"ubique run msinet page.png --model best --boxes areas.csv",
+                    "which part of a page gets how much attention"},
+                   {"ubique run msinet clip.mp4 --model best -o seen.mp4",
+                    "a video, through the program ffmpeg"},
+                   {"ffmpeg -i clip.mp4 -f yuv4mpegpipe - | ubique run msinet - --model best -o - "
+                    "| ffplay -",
+                    "the same as a pipe"}},
+      .run = run_msinet};
+}
+
+}  // namespace ubique::msinet

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/models/msinet/files/import_layers.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <array>
+#include <regex>
+
+#include "ubique/base/text/text.h"
+#include "ubique/engine/checkpoint/tensor_bytes.h"
+#include "ubique/io/text/printable.h"
+
+namespace ubique::msinet {
+namespace {
+
+/// Who spelt a name, as far as it matters for the numbers.
+enum class Naming { MsiNet, Torchvision, KerasVgg, Skipped };
+
+struct TensorPlace {
+  Naming naming = Naming::MsiNet;
+  std::string layer;  // "conv1_conv1_1"
+  bool is_bias = false;
+};
+
+std::string stage_layer(const std::string& stage, const std::string& index) {
+  return fmt::format("conv{}_conv{}_{}", stage, stage, index);
+}
+
+/// torchvision numbers its layers with ReLUs and maxima in between.
+std::optional<std::string> torchvision_layer(int index) {
+  constexpr std::array<std::array<int, 3>, 13> kPlaces = {{{0, 1, 1},
+                                                           {2, 1, 2},
+                                                           {5, 2, 1},
+                                                           {7, 2, 2},
+                                                           {10, 3, 1},
+                                                           {12, 3, 2},
+                                                           {14, 3, 3},
+                                                           {17, 4, 1},
+                                                           {19, 4, 2},
+                                                           {21, 4, 3},
+                                                           {24, 5, 1},
+                                                           {26, 5, 2},
+                                                           {28, 5, 3}}};
+  for (const auto& [number, stage, place] : kPlaces) {
+    if (number == index) return stage_layer(std::to_string(stage), std::to_string(place));
+  }
+  return std::nullopt;
+}
+
+/// The name without its last word, which says whether it is a kernel or a bias.
+std::optional<std::pair<std::string, bool>> split_field(std::string name) {
+  if (name.ends_with(":0")) name.resize(name.size() - 2);
+  const auto cut = name.find_last_of("./");
+  if (cut == std::string::npos) return std::nullopt;
+  const auto field = name.substr(cut + 1);
+  const bool kernel = field == "kernel" || field == "weight" || field == "weights";
+  const bool bias = field == "bias" || field == "biases";
+  if (!kernel && !bias) return std::nullopt;
+  return std::pair(name.substr(0, cut), bias);
+}
+
+bool is_skipped(const std::string& name) {
+  static const std::regex kTraining(
+      R"((.*/(Adam|Adam_1|Momentum|ExponentialMovingAverage))|(.*_power)|(.*global_step)|)"
+      R"((optimizer.*)|(classifier[./].*)|((fc|predictions)[0-9]*[./_].*))");
+  auto plain = name;
+  if (plain.ends_with(":0")) plain.resize(plain.size() - 2);
+  return std::regex_match(plain, kTraining);
+}
+
+std::optional<TensorPlace> place_of(const std::string& name) {
+  if (is_skipped(name)) return TensorPlace{Naming::Skipped, {}, false};
+  const auto parts = split_field(name);
+  if (!parts) return std::nullopt;
+  auto layer = parts->first;
+  std::replace(layer.begin(), layer.end(), '/', '_');
+  std::replace(layer.begin(), layer.end(), '.', '_');
+  static const std::regex kOwn(R"((conv(\d)_conv\2_\d)|(aspp_conv(1_\d+|2))|(decoder_conv\d+))");
+  static const std::regex kPlain(R"(conv(\d)_(\d))"), kKeras(R"(block(\d)_conv(\d))"),
+      kTorch(R"(features_(\d{1,3}))");
+  std::smatch match;
+  if (std::regex_match(layer, kOwn)) return TensorPlace{Naming::MsiNet, layer, parts->second};
+  if (std::regex_match(layer, match, kPlain)) {
+    return TensorPlace{Naming::MsiNet, stage_layer(match[1], match[2]), parts->second};
+  }
+  if (std::regex_match(layer, match, kKeras)) {
+    return TensorPlace{Naming::KerasVgg, stage_layer(match[1], match[2]), parts->second};
+  }
+  if (std::regex_match(layer, match, kTorch)) {
+    if (const auto found = torchvision_layer(std::stoi(match[1]))) {
+      return TensorPlace{Naming::Torchvision, *found, parts->second};
+    }
+  }
+  return std::nullopt;
+}
+
+[[noreturn]] void refuse_names(std::span<const io::HostTensor> tensors, const io::HostTensor& odd,
+                               const std::string& where) {
+  fail(ErrorKind::Input,
+       "[msinet.import] {} is not an MSI-Net; got {} tensors, among them '{}' {}, expected "
+       "convolutions under names like conv1/conv1_1/kernel [3, 3, 3, 64], aspp/conv2 and "
+       "decoder/conv4, or a VGG16's.",
+       where, tensors.size(), io::printable(odd.name), io::shape_text(odd.shape));
+}
+
+at::Tensor values_of(const io::HostTensor& tensor, bool is_bias, KernelOrder order,
+                     const std::string& where) {
+  const std::size_t dims = is_bias ? 1 : 4;
+  check(tensor.shape.size() == dims && is_floating(tensor.dtype), ErrorKind::Input,
+        "[msinet.import] {}: '{}' is no {}; got {} of shape {}, expected {} dimensions of numbers.",
+        where, io::printable(tensor.name), is_bias ? "bias" : "kernel", to_string(tensor.dtype),
+        io::shape_text(tensor.shape), dims);
+  const auto values = engine::torch_tensor(tensor).to(at::kFloat);
+  if (is_bias || order == KernelOrder::Torch) return values;
+  const bool last = order == KernelOrder::ChannelsLast;  // else (k, k, I, O)
+  return values.permute(last ? at::IntArrayRef{0, 3, 1, 2} : at::IntArrayRef{3, 2, 0, 1})
+      .contiguous();  // (O, I, k, k)
+}
+
+/// torchvision wants (x/255 - mean)/deviation: the same of x - 255·mean with kernels that are
+/// divided by 255·deviation.
+void fold_torchvision(FoundLayers& found) {
+  constexpr std::array<double, 3> kDeviations = {0.229, 0.224, 0.225};
+  const auto first = found.layers.find("conv1_conv1_1");
+  if (first != found.layers.end() && first->second.weight.defined() &&
+      first->second.weight.size(1) == 3) {
+    auto scale = at::empty({1, 3, 1, 1}, at::kDouble);
+    for (std::int64_t c = 0; c < 3; ++c) {
+      scale[0][c][0][0].fill_(255 * kDeviations[static_cast<std::size_t>(c)]);
+    }
+    first->second.weight = (first->second.weight.to(at::kDouble) / scale).to(at::kFloat);
+  }
+  found.preprocessing = preprocessing_variant("torchvision");
+}
+
+/// Keras's VGG16 takes B, G, R.
+void turn_colours(FoundLayers& found) {
+  const auto first = found.layers.find("conv1_conv1_1");
+  if (first != found.layers.end() && first->second.weight.defined()) {
+    first->second.weight = first->second.weight.flip({1}).contiguous();
+  }
+  found.preprocessing = preprocessing_variant("caffe");
+}
+
+}  // namespace
+
+bool is_layer_name(const std::string& name) {
+  const auto place = place_of(name);
+  return place && place->naming != Naming::Skipped;
+}
+
+bool are_layer_names(std::span<const std::string> names) {
+  return std::any_of(names.begin(), names.end(), is_layer_name) &&
+         std::all_of(names.begin(), names.end(),
+                     [](const std::string& name) { return place_of(name).has_value(); });
+}
+
+FoundLayers sort_layers(std::span<const io::HostTensor> tensors, KernelOrder order,
+                        const std::string& where) {
+  FoundLayers found;
+  auto naming = Naming::MsiNet;
+  for (const auto& tensor : tensors) {
+    const auto place = place_of(tensor.name);
+    if (!place) refuse_names(tensors, tensor, where);
+    if (place->naming == Naming::Skipped) continue;
+    naming = place->naming;
+    auto& layer = found.layers[place->layer];
+    auto& slot = place->is_bias ? layer.bias : layer.weight;
+    check(!slot.defined(), ErrorKind::Input,
+          "[msinet.import] {}: '{}' is there twice under different names.", where,
+          io::printable(tensor.name));
+    slot = values_of(tensor, place->is_bias, order, where);
+  }
+  if (naming == Naming::Torchvision) fold_torchvision(found);
+  if (naming == Naming::KerasVgg) turn_colours(found);
+  found.form = naming == Naming::Torchvision ? "torchvision VGG16"
+               : naming == Naming::KerasVgg  ? "Keras VGG16"
+                                             : "MSI-Net";
+  return found;
+}
+
+}  // namespace ubique::msinet

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/models/msinet/net/model.h"
+
+#include <ATen/ATen.h>
+
+#include "ubique/device/select.h"
+#include "ubique/engine/checkpoint/state_dict.h"
+#include "ubique/models/msinet/net/loss.h"
+
+namespace ubique::msinet {
+
+MsiNetModel::MsiNetModel(const MsiNetConfig& config) : network_(std::make_shared<MsiNet>(config)) {}
+
+MsiNetModel::MsiNetModel(const MsiNetFile& file, const Random& random) : MsiNetModel(file.config) {
+  auto tensors = file.tensors;
+  if (file.encoder_only) {
+    msinet::initialize(*network_, random);
+    for (const auto& [name, value] : engine::state_dict(*network_)) {
+      if (!engine::find_tensor(tensors, name).defined()) tensors.emplace_back(name, value);
+    }
+  }
+  engine::load_state(*network_, tensors, file.form);
+}
+
+plan::Needs MsiNetModel::needs() const { return needs_of(settings(), settings().size); }
+
+void MsiNetModel::apply_plan(const plan::Plan& plan) {
+  backend_ = device::parse_request(plan.device.value).backend;
+  network_->set_channels_last(plan.memory_format.value == probe::Layout::ChannelsLast);
+}
+
+engine::Step MsiNetModel::step(const engine::Batch& batch) {
+  const auto map = network_->forward(batch.tensors.at("image"));  // (B, 1, H, W)
+  return {kld_loss(map, batch.tensors.at("map")), {}};
+}
+
+MsiNetFile MsiNetModel::file() const {
+  MsiNetFile file{settings(), {}, "checkpoint"};
+  for (const auto& [name, tensor] : engine::state_dict(*network_)) {
+    file.tensors.emplace_back(name, tensor.detach().cpu().contiguous().clone());
+  }
+  return file;
+}
+
+c10::Device MsiNetModel::device() const { return network_->parameters().front().device(); }
+
+}  // namespace ubique::msinet

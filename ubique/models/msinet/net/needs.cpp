@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// What this implementation takes of a machine, counted tensor by tensor as network.cpp makes them.
+#include <algorithm>
+
+#include "ubique/models/msinet/net/network.h"
+
+namespace ubique::msinet {
+namespace {
+
+/// Elements of a layer's input and output for a picture of that many pixels.
+struct LayerElements {
+  std::int64_t in, out;
+};
+
+LayerElements elements_of(const LayerSpec& layer, std::int64_t pixels) {
+  const auto area = layer.divisor == 0 ? 1 : pixels / (layer.divisor * layer.divisor);
+  return {layer.in * area, layer.out * area};
+}
+
+/// Kept for backward: every convolution's input (the ReLU before it keeps the same tensor), what
+/// the maxima take and where they found it (an index has twice the bytes of a value), the map.
+plan::ActivationNeed activations_of(const MsiNetConfig& config, std::int64_t pixels) {
+  plan::ActivationNeed need;
+  std::int64_t divisor = 1;
+  for (const auto& stage : config.encoder) {
+    const auto area = pixels / (divisor * divisor);
+    need.saved += stage.widths.back() * area;  // what the maximum takes
+    divisor *= stage.stride;
+    const auto pooled = stage.widths.back() * pixels / (divisor * divisor);
+    need.saved_f32 += 2 * pooled;
+    if (stage.stride == 1) need.saved += pooled;  // with zeros around it
+  }
+  bool joined = false;
+  for (const auto& layer : layers_of(config)) {
+    const auto elements = elements_of(layer, pixels);
+    const bool branch = layer.group == "aspp" && layer.name != "conv2";
+    if (!branch || !joined) need.saved += elements.in;  // the branches take one tensor
+    joined = joined || branch;
+    if (branch) need.saved += elements.out;  // beside the one they are put together in
+    need.run = std::max(need.run, elements.in + elements.out);
+    need.transient = std::max(need.transient, elements.in + 2 * elements.out);
+    need.largest = std::max({need.largest, elements.in, elements.out});
+  }
+  need.loss = 8 * pixels;  // the map, its range, both distributions and their ratio
+  // The widest moment of inference is the ASPP module's or the first stage's, with the picture.
+  need.run += 3 * pixels + need.largest;
+  return need;
+}
+
+double multiplications_of(const MsiNetConfig& config, std::int64_t pixels) {
+  double count = 0;
+  for (const auto& layer : layers_of(config)) {
+    const auto out = elements_of(layer, pixels).out;
+    count += static_cast<double>(out) * static_cast<double>(layer.kernel * layer.kernel * layer.in);
+  }
+  return count;
+}
+
+std::vector<plan::ConvNeed> convs_of(const MsiNetConfig& config, std::int64_t length) {
+  std::vector<plan::ConvNeed> convs;
+  for (const auto& layer : layers_of(config)) {
+    const plan::ConvNeed conv{2,
+                              layer.in,
+                              layer.out,
+                              layer.kernel,
+                              layer.dilation,
+                              layer.divisor == 0 ? 1 : length / layer.divisor};
+    const bool known = std::any_of(convs.begin(), convs.end(), [&](const plan::ConvNeed& other) {
+      return other.in == conv.in && other.out == conv.out && other.kernel == conv.kernel &&
+             other.dilation == conv.dilation;
+    });
+    if (!known) convs.push_back(conv);
+  }
+  return convs;
+}
+
+}  // namespace
+
+plan::Needs needs_of(const MsiNetConfig& config, const std::array<std::int64_t, 2>& size) {
+  const auto pixels = size[0] * size[1];
+  plan::Needs needs;
+  needs.name = config.name();
+  needs.family = "msinet";
+  needs.parameters = {{"network", parameter_count(config), true, 0}};
+  needs.activations = activations_of(config, pixels);
+  needs.flops_run = 2 * multiplications_of(config, pixels);
+  needs.inputs = {{"image", {3, size[0], size[1]}, DType::U8},
+                  {"map", {size[0], size[1]}, DType::U8}};
+  needs.convs = convs_of(config, std::max(size[0], size[1]));
+  needs.tolerates_f16 = needs.tolerates_bf16 = true;
+  needs.graph_capturable = true;
+  return needs;
+}
+
+}  // namespace ubique::msinet

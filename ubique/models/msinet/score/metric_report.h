@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of scores as a table for people, as JSON and as CSV. Text only; who calls writes it.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "ubique/base/text/json.h"
+#include "ubique/models/msinet/score/metric_score.h"
+
+namespace ubique::msinet {
+
+/// One line per row, "-" where a metric is not defined.
+std::string score_table(std::span<const ScoreRow> rows, Averaging averaging);
+
+/// Means both ways and every image; null where a metric is not defined.
+Json scores_json(std::span<const ScoreRow> rows, const ScoreOptions& options);
+
+/// One line per row and image; then one per row without an image: the mean.
+std::string scores_csv(std::span<const ScoreRow> rows, Averaging averaging);
+
+}  // namespace ubique::msinet

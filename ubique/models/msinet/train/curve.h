@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// The picture that MSI-Net's programs leave beside the history: both losses over the epochs.
+#pragma once
+
+#include <span>
+
+#include "ubique/io/images/png.h"
+
+namespace ubique::msinet {
+
+/// One point per epoch; the lists may differ in length, and a value that is not finite breaks its
+/// line.
+io::Picture curve_picture(std::span<const double> train, std::span<const double> valid);
+
+}  // namespace ubique::msinet

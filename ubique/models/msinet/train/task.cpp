@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/models/msinet/train/task.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ubique/base/terminal/log.h"
+#include "ubique/base/text/text.h"
+#include "ubique/models/msinet/commands/commands.h"
+#include "ubique/models/msinet/files/results.h"
+#include "ubique/models/msinet/net/loss.h"
+#include "ubique/models/msinet/score/metric_pairs.h"
+#include "ubique/models/msinet/train/start.h"
+#include "ubique/models/msinet/use/heatmap.h"
+#include "ubique/models/msinet/use/predictor.h"
+
+namespace ubique::msinet {
+namespace {
+
+constexpr std::int64_t kPictures = 2, kValidationBatch = 8;
+
+std::unique_ptr<MsiNetModel> start_model(const engine::Request& request,
+                                         const MsiNetConfig& asked) {
+  auto file = start_file(request);
+  if (!file) return std::make_unique<MsiNetModel>(asked);
+  file->config.size = asked.size;
+  file->config.dataset = asked.dataset;
+  file->config.device.clear();  // the one that it is trained on from now on
+  const auto seed = static_cast<std::uint64_t>(request.config.get<std::int64_t>("seed", 42));
+  auto model = std::make_unique<MsiNetModel>(*file, Random(seed));
+  model->set_initialized();
+  return model;
+}
+
+/// Scores that a run may watch, and whether a higher one is better.
+constexpr std::pair<const char*, bool> kWatched[] = {
+    {"loss", false}, {"kld", false}, {"cc", true}, {"sim", true}, {"nss", true}};
+
+void settle_watch(const Config& config, bool has_fixations, engine::Recipe& recipe) {
+  const auto found =
+      std::ranges::find(kWatched, recipe.watch, &std::pair<const char*, bool>::first);
+  std::vector<std::string> names;
+  for (const auto& [name, higher] : kWatched) names.emplace_back(name);
+  check(found != std::end(kWatched), ErrorKind::Usage,
+        "[msinet.train] no score has the name to watch; got watch {}, expected one of {}.{}",
+        recipe.watch, join(names, ", "), hint(recipe.watch, names));
+  check(recipe.watch != "nss" || has_fixations, ErrorKind::Usage,
+        "[msinet.train] NSS looks at fixations; got none of the pictures to validate with. Give "
+        "--fixations, or watch cc.");
+  recipe.watch_higher = config.get("watch_higher", found->second);
+}
+
+MeasuredMap<float> measured(const at::Tensor& map) {  // (H, W), contiguous f32
+  return {std::span(map.const_data_ptr<float>(), static_cast<std::size_t>(map.numel())),
+          static_cast<int>(map.size(1)), static_cast<int>(map.size(0))};
+}
+
+io::Picture picture_of(const at::Tensor& image) {  // (3, H, W), 0 to 255
+  const auto bytes = image.clamp(0, 255).round().permute({1, 2, 0}).to(at::kByte).contiguous();
+  const auto* from = bytes.const_data_ptr<std::uint8_t>();
+  return {static_cast<int>(image.size(2)),
+          static_cast<int>(image.size(1)),
+          3,
+          {from, from + bytes.numel()}};
+}
+
+/// Side by side.
+io::Picture beside(const io::Picture& left, const io::Picture& right) {
+  io::Picture both{left.width + right.width, left.height, 3, {}};
+  const auto row = static_cast<std::ptrdiff_t>(left.width) * 3;
+  for (int y = 0; y < left.height; ++y) {
+    for (const auto* picture : {&left, &right}) {
+      const auto from = picture->pixels.begin() + y * row;
+      both.pixels.insert(both.pixels.end(), from, from + row);
+    }
+  }
+  return both;
+}
+
+/// Sums of what a batch's maps are worth.
+struct Worth {
+  double loss = 0, kld = 0, cc = 0, sim = 0, nss = 0;
+  std::int64_t maps = 0, looked_at = 0;
+
+  void add(const at::Tensor& map, const at::Tensor& truth) {
+    const auto got = measured(map), wanted = measured(truth);
+    loss += kld_loss(map.unsqueeze(0).unsqueeze(0), truth.unsqueeze(0)).item<double>();
+    kld += msinet::kld(got, wanted);
+    cc += msinet::cc(got, wanted);
+    sim += msinet::sim(got, wanted, Definition::Tuebingen);
+    ++maps;
+  }
+
+  void add_points(const at::Tensor& map, std::span<const MapPoint> points) {
+    std::int64_t outside = 0;
+    const auto got = measured(map);
+    const auto inside = keep_inside(points, got.width, got.height, outside);
+    if (inside.empty()) return;
+    nss += msinet::nss(got, inside, Definition::Tuebingen);
+    ++looked_at;
+  }
+
+  engine::Scores means() const {
+    const auto count = static_cast<double>(std::max<std::int64_t>(maps, 1));
+    engine::Scores scores = {
+        {"loss", loss / count}, {"kld", kld / count}, {"cc", cc / count}, {"sim", sim / count}};
+    if (looked_at > 0) scores.emplace_back("nss", nss / static_cast<double>(looked_at));
+    return scores;
+  }
+};
+
+}  // namespace
+
+engine::Recipe original_recipe() {
+  engine::Recipe recipe;
+  recipe.epochs = 10;
+  recipe.optimizer.name = "adam_tf1";
+  recipe.optimizer.lr = 1e-5;
+  recipe.watch = "loss";
+  recipe.watch_higher = false;
+  return recipe;
+}
+
+std::vector<engine::Option> msinet_train_options() {
+  auto options = saliency_data_options();
+  const std::vector<engine::Option> own = {
+      {"--preset", "preset", "NAME", "msinet or msinet-small"},
+      {"--width", "width", "FACTOR", "all layers narrower or wider (1)"},
+      {"--size", "size", "H,W", "height and width that pictures are brought to"},
+      {"--upsample", "upsample", "NAME", "legacy (the original's) or half_pixel"},
+      {"--preprocess", "preprocess", "NAME", "msinet, torchvision or caffe: the means"},
+      {"--flip,!--no-flip", "flip", "", "half of the pictures mirrored (off, as the original)"},
+      {"--results", "results", "PATH",
+       "weights and history by the original's names, shared by runs (RUN/results)"},
+  };
+  options.insert(options.end(), own.begin(), own.end());
+  return options;
+}
+
+std::unique_ptr<MsiNetTask> make_task(const engine::Request& request) {
+  const auto& config = request.config;
+  TaskParts parts;
+  parts.model = start_model(request, read_config(config));
+  parts.recipe = engine::read_recipe(config, original_recipe());
+  const auto& network = parts.model->settings();
+  const auto data = open_data(config, network.size, host_threads());
+  const bool flip = config.get("flip", false);
+  check(!data.train.empty(), ErrorKind::Input,
+        "[msinet.train] nothing to learn from; got no pictures to train with in the data.");
+  parts.training = std::make_unique<SaliencyDataset>(data.train, data, network.preprocessing, flip);
+  if (!data.valid.empty()) {
+    parts.validation =
+        std::make_unique<SaliencyDataset>(data.valid, data, network.preprocessing, false);
+  } else {
+    parts.recipe.watch.clear();
+  }
+  if (!parts.recipe.watch.empty()) {
+    settle_watch(config, parts.validation->has_fixations(), parts.recipe);
+  }
+  parts.results = config.get<std::string>("results", "");
+  parts.dataset = dataset_label(config);
+  parts.provenance = {{"data", parts.training->fingerprint()}, {"dataset", data.name}};
+  log::info("{}: {} pictures to learn from, {} to validate with", network.name(), data.train.size(),
+            data.valid.size());
+  return std::make_unique<MsiNetTask>(std::move(parts));
+}
+
+std::vector<engine::TrainStage> dataset_stages(const Config& config) {
+  const auto names = config.get("dataset", std::vector<std::string>{});
+  if (names.size() < 2) return {};
+  std::vector<engine::TrainStage> stages;
+  for (const auto& name : names) {
+    const auto is_same = [&](const engine::TrainStage& stage) { return stage.name == name; };
+    check(std::ranges::none_of(stages, is_same), ErrorKind::Usage,
+          "[msinet.train] a data set comes twice in --dataset; got {}, expected each once.", name);
+    check(std::filesystem::path(name).filename() == name, ErrorKind::Usage,
+          "[msinet.train] a data set is a name, its place is --data; got '{}'.", name);
+    stages.push_back({name, {{"dataset", name}}});
+  }
+  return stages;
+}
+
+/// Weights and history as the programs that people know leave them. A run's own folder is their
+/// place unless one is named: there, as with those programs, runs take each other's weights up, and
+/// that should be somebody's wish.
+void MsiNetTask::epoch_closed(const engine::EpochRecord& record,
+                              const std::filesystem::path& folder) {
+  const ResultsFolder results(parts_.results.empty() ? folder / "results" : parts_.results,
+                              parts_.dataset, weight_device_name(parts_.model->backend()));
+  std::optional<double> loss;
+  for (const auto& [name, value] : record.scores) {
+    if (name == "loss") loss = value;
+  }
+  const bool by_loss = parts_.recipe.watch == "loss";
+  const bool best = record.best && (!by_loss || !loss || results.is_lowest(*loss));
+  results.add_epoch(parts_.model->file(), record.train_loss, loss, best);
+}
+
+engine::Scores MsiNetTask::validate() {
+  if (parts_.validation == nullptr) return {};
+  Predictor predictor(parts_.model->msinet());
+  pictures_.clear();
+  Worth worth;
+  const auto count = parts_.validation->size();
+  const bool scored = parts_.validation->has_fixations();
+  for (std::int64_t first = 0; first < count; first += kValidationBatch) {
+    std::vector<std::int64_t> indices;
+    for (auto i = first; i < std::min(count, first + kValidationBatch); ++i) indices.push_back(i);
+    const auto batch = parts_.validation->load(indices, engine::SampleRandoms(Random(0)));
+    const auto& images = batch.tensors.at("image");
+    const auto& truths = batch.tensors.at("map");
+    const auto maps = predictor.maps(images);  // (B, H, W)
+    for (std::int64_t i = 0; i < batch.samples; ++i) {
+      worth.add(maps[i], truths[i]);
+      if (scored) worth.add_points(maps[i], parts_.validation->points(first + i));
+      if (first + i >= kPictures) continue;
+      const auto picture = picture_of(images[i]);
+      pictures_.push_back({parts_.validation->sample(first + i).id + ": prediction, truth",
+                           io::png_bytes(beside(draw_heatmap(picture, measured(maps[i]), {}),
+                                                draw_heatmap(picture, measured(truths[i]), {})))});
+    }
+  }
+  return worth.means();
+}
+
+}  // namespace ubique::msinet

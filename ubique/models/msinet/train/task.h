@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// An MSI-Net training job: pictures with maps, a model, and validation on the held-out ones.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "ubique/engine/contract/family.h"
+#include "ubique/models/msinet/data/dataset.h"
+#include "ubique/models/msinet/net/model.h"
+
+namespace ubique::msinet {
+
+/// The original's: TensorFlow 1's Adam at 1e-5, constant, 10 epochs.
+engine::Recipe original_recipe();
+
+struct TaskParts {
+  std::unique_ptr<MsiNetModel> model;
+  std::unique_ptr<SaliencyDataset> training, validation;  ///< validation may be null
+  engine::Recipe recipe;
+  Json provenance;
+  std::filesystem::path results;  ///< empty: in the run's folder
+  std::string dataset;            ///< what files are called
+};
+
+class MsiNetTask final : public engine::Task {
+ public:
+  explicit MsiNetTask(TaskParts parts) : parts_(std::move(parts)) {}
+
+  engine::Model& model() override { return *parts_.model; }
+  const engine::Dataset& training_set() override { return *parts_.training; }
+  const engine::Recipe& recipe() const override { return parts_.recipe; }
+  /// loss (the original's), kld, cc, sim and, of fixations, nss of the maps in the network's frame.
+  engine::Scores validate() override;
+  std::vector<engine::ReportPicture> pictures() override { return pictures_; }
+  void epoch_closed(const engine::EpochRecord& record,
+                    const std::filesystem::path& folder) override;
+  Json provenance() const override { return parts_.provenance; }
+
+ private:
+  TaskParts parts_;
+  std::vector<engine::ReportPicture> pictures_;  // of the last validation
+};
+
+/// Reads the network, the data and the recipe from the request; starts from request.model.
+std::unique_ptr<MsiNetTask> make_task(const engine::Request& request);
+
+std::vector<engine::Option> msinet_train_options();
+
+/// --dataset salicon,fixationadd1000: one training after the other.
+std::vector<engine::TrainStage> dataset_stages(const Config& config);
+
+}  // namespace ubique::msinet

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/models/msinet/use/run_pictures.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <iostream>
+#include <map>
+#include <optional>
+
+#include "ubique/base/files/file.h"
+#include "ubique/base/ordered_workers.h"
+#include "ubique/base/parallel.h"
+#include "ubique/base/terminal/log.h"
+#include "ubique/base/text/csv.h"
+#include "ubique/data/prefetch.h"
+#include "ubique/io/images/image.h"
+#include "ubique/models/msinet/commands/commands.h"
+#include "ubique/models/msinet/use/map_files.h"
+#include "ubique/models/msinet/use/run_tables.h"
+
+namespace ubique::msinet {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Pictures of like size run together; so many pixels may be under way at once. Decoded, drawn and
+// encoded, a pixel takes up to 20 bytes.
+constexpr std::int64_t kPixelsUnderWay = std::int64_t{1} << 27;
+constexpr std::array<std::int64_t, 2> kLaneLimits = {std::int64_t{1} << 22, std::int64_t{1} << 25};
+
+/// A picture that has been read and brought into the frame, or the reason why not.
+struct ReadyPicture {
+  std::size_t job = 0;
+  io::Picture picture;
+  at::Tensor image;  // (3, H, W)
+  std::string error;
+};
+
+/// What is left to say of a picture once its files are written.
+struct FinishedPicture {
+  std::size_t job = 0;
+  std::string attention, fixations, error;
+};
+
+class PictureRun {
+ public:
+  PictureRun(Predictor& predictor, const std::vector<PictureJob>& jobs, const RunSettings& settings,
+             const RunPace& pace)
+      : predictor_(predictor),
+        jobs_(jobs),
+        settings_(settings),
+        pace_(pace),
+        attention_(settings.output / "attention.csv", attention_csv_header()),
+        fixations_(settings.output / "fixations.csv", "image," + fixation_csv_columns() + "\n"),
+        progress_({.title = "saliency",
+                   .total = static_cast<std::int64_t>(jobs.size()),
+                   .unit = "pictures",
+                   .style = settings.progress},
+                  std::cerr) {}
+
+  PicturesDone run() {
+    const auto start = std::chrono::steady_clock::now();
+    for (const auto& [limit, lane] : lanes()) {
+      if (!done_.stopped) run_lane(lane);
+    }
+    progress_.finish();
+    attention_.write();
+    fixations_.write();
+    for (auto& [job, error] : errors_) {
+      done_.failed.push_back({jobs_[job].picture.string(), std::move(error)});
+    }
+    done_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(done_);
+  }
+
+ private:
+  struct Lane {
+    std::vector<std::size_t> jobs;
+    std::int64_t largest = 1;  // pixels
+  };
+
+  /// By size, from the headers alone; what is refused there is not in any of them.
+  std::map<std::size_t, Lane> lanes() {
+    std::vector<std::int64_t> pixels(jobs_.size());
+    std::vector<std::string> refused(jobs_.size());
+    parallel_for(static_cast<std::int64_t>(jobs_.size()), host_threads(),
+                 [&](std::int64_t begin, std::int64_t end) {
+                   for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end);
+                        ++i) {
+                     pixels[i] = pixels_of(jobs_[i], refused[i]);
+                   }
+                 });
+    std::map<std::size_t, Lane> lanes;
+    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+      if (!refused[i].empty()) {
+        take_error(i, std::move(refused[i]));
+      } else if (pixels[i] == 0) {
+        ++done_.skipped;
+        progress_.advance();
+      } else {
+        const auto limit = std::ranges::lower_bound(kLaneLimits, pixels[i]);
+        auto& lane = lanes[static_cast<std::size_t>(limit - kLaneLimits.begin())];
+        lane.jobs.push_back(i);
+        lane.largest = std::max(lane.largest, pixels[i]);
+      }
+    }
+    return lanes;
+  }
+
+  /// 0 for a picture that is done already.
+  std::int64_t pixels_of(const PictureJob& job, std::string& refused) const {
+    std::error_code ignored;
+    if (settings_.skip_existing && fs::exists(map_path(job, settings_), ignored)) return 0;
+    try {
+      const auto size = io::image_size(job.picture);
+      const auto pixels = static_cast<std::int64_t>(size.width) * size.height;
+      check(pixels <= settings_.max_pixels, ErrorKind::Input,
+            "[msinet.run] {} is too large; got {} x {} = {} pixels, expected at most {}. Make it "
+            "smaller, or allow more with --max-pixels.",
+            job.picture.string(), size.width, size.height, pixels, settings_.max_pixels);
+      return pixels;
+    } catch (const Error& error) {
+      refused = error.what();
+      return 0;
+    }
+  }
+
+  void run_lane(const Lane& lane) {
+    const auto most =
+        static_cast<int>(std::clamp<std::int64_t>(kPixelsUnderWay / lane.largest, 1, 1 << 16));
+    // Of those under way some are being read, some wait for the network, some are written.
+    const auto threads = [&](int wanted) { return std::min(wanted, most / 6); };
+    const int batch = std::clamp(most / 3, 1, pace_.batch);
+    inside_threads_ = most < 6 ? host_threads() : 1;
+    data::Prefetch<ReadyPicture> ready(reader(lane.jobs), threads(pace_.decoders));
+    OrderedWorkers<FinishedPicture> written([this](FinishedPicture&& picture) { take(picture); },
+                                            threads(pace_.encoders));
+    while (!done_.stopped) {
+      auto pictures = collect(ready, batch);
+      if (pictures.empty()) break;
+      predict(std::move(pictures), written);
+      done_.stopped = settings_.stopped();
+    }
+    written.finish();
+  }
+
+  data::Prefetch<ReadyPicture>::Source reader(const std::vector<std::size_t>& jobs) const {
+    return [this, &jobs,
+            next = std::size_t{0}]() mutable -> std::optional<data::Prefetch<ReadyPicture>::Job> {
+      if (next == jobs.size()) return std::nullopt;
+      return [this, job = jobs[next++]] { return read(job); };
+    };
+  }
+
+  ReadyPicture read(std::size_t job) const {
+    ReadyPicture ready;
+    ready.job = job;
+    try {
+      ready.picture = io::as_rgb(io::read_image(jobs_[job].picture));
+      ready.image = predictor_.prepare(ready.picture, inside_threads_);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Input) throw;
+      ready.error = error.what();
+    }
+    return ready;
+  }
+
+  /// Pictures for one batch; those that cannot be read are counted here.
+  std::vector<ReadyPicture> collect(data::Prefetch<ReadyPicture>& ready, int batch) {
+    std::vector<ReadyPicture> pictures;
+    while (pictures.size() < static_cast<std::size_t>(batch)) {
+      auto next = ready.next();
+      if (!next) break;
+      if (next->error.empty()) {
+        pictures.push_back(std::move(*next));
+      } else {
+        take_error(next->job, std::move(next->error));
+      }
+    }
+    return pictures;
+  }
+
+  void predict(std::vector<ReadyPicture> pictures, OrderedWorkers<FinishedPicture>& written) {
+    std::vector<at::Tensor> images;
+    for (const auto& picture : pictures) images.push_back(picture.image);
+    const auto maps = predictor_.maps(at::stack(images));  // (B, H, W)
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+      auto picture = std::make_shared<ReadyPicture>(std::move(pictures[i]));
+      written.push([this, picture, map = maps[static_cast<std::int64_t>(i)]] {
+        return finish(*picture, map);
+      });
+    }
+  }
+
+  FinishedPicture finish(const ReadyPicture& ready, const at::Tensor& small) const {
+    const auto& job = jobs_[ready.job];
+    FinishedPicture finished;
+    finished.job = ready.job;
+    PictureFiles files;
+    try {
+      const auto map =
+          predictor_.restore(small, {ready.picture.height, ready.picture.width}, inside_threads_);
+      const MeasuredMap<float> measured(map.values, map.width, map.height);
+      const auto name = job.picture.string();
+      finished.attention = attention_csv_lines(name, attention_shares(measured, settings_.boxes));
+      finished.fixations = fixation_csv_lines(csv_field(name), measured, settings_.top);
+      files = encode_files(ready.picture, map, measured, settings_);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Input) throw;
+      finished.error = error.what();
+      return finished;
+    }
+    make_folder(job.target.parent_path());
+    if (!files.overlay.empty()) write_file(overlay_path(job, settings_), files.overlay);
+    write_file(map_path(job, settings_), files.map);  // last: who finds it finds everything
+    return finished;
+  }
+
+  void take(const FinishedPicture& picture) {
+    if (!picture.error.empty()) return take_error(picture.job, picture.error);
+    const auto name = jobs_[picture.job].picture.string();
+    if (!settings_.boxes.empty()) attention_.add(name, picture.attention);
+    if (settings_.top > 0) fixations_.add(name, picture.fixations);
+    ++done_.written;
+    progress_.advance(1, jobs_[picture.job].picture.filename().string());
+  }
+
+  void take_error(std::size_t job, std::string error) {
+    log::error("{}", error);
+    const std::lock_guard lock(mutex_);
+    errors_.emplace(job, std::move(error));
+    progress_.advance();
+  }
+
+  Predictor& predictor_;
+  const std::vector<PictureJob>& jobs_;
+  const RunSettings& settings_;
+  RunPace pace_;
+  int inside_threads_ = 1;  // of the steps of one picture
+  ResultTable attention_, fixations_;
+  Progress progress_;
+  std::mutex mutex_;
+  std::map<std::size_t, std::string> errors_;
+  PicturesDone done_;
+};
+
+}  // namespace
+
+PicturesDone run_pictures(Predictor& predictor, const std::vector<PictureJob>& jobs,
+                          const RunSettings& settings, const RunPace& pace) {
+  make_folder(settings.output);
+  return PictureRun(predictor, jobs, settings, pace).run();
+}
+
+}  // namespace ubique::msinet

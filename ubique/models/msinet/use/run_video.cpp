@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/models/msinet/use/run_video.h"
+
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <iostream>
+#include <optional>
+
+#include "ubique/base/files/file.h"
+#include "ubique/base/ordered_workers.h"
+#include "ubique/base/terminal/log.h"
+#include "ubique/data/prefetch.h"
+#include "ubique/models/msinet/use/run_tables.h"
+#include "ubique/models/msinet/use/smoothing.h"
+#include "ubique/models/msinet/use/video_files.h"
+
+namespace ubique::msinet {
+namespace {
+
+/// A frame as RGB and in the network's frame.
+struct ReadyFrame {
+  io::Picture picture;
+  at::Tensor image;  // (3, H, W)
+};
+
+struct FinishedFrame {
+  io::Y4mFrame frame;
+  std::string attention, fixations;
+};
+
+/// Grey videos become coloured ones; both views side by side are twice as wide.
+io::Y4mHeader output_header(io::Y4mHeader header, VideoView view) {
+  if (header.chroma == io::Chroma::Mono) {
+    header.chroma = io::Chroma::C420;
+    header.chroma_name = "420jpeg";
+  }
+  if (view == VideoView::Both) header.width *= 2;
+  return header;
+}
+
+io::Picture side_by_side(const io::Picture& left, const io::Picture& right) {
+  io::Picture both{left.width + right.width, left.height, 3, {}};
+  both.pixels.resize(left.pixels.size() + right.pixels.size());
+  const auto row = static_cast<std::size_t>(left.width) * 3;
+  for (std::size_t y = 0; y < static_cast<std::size_t>(left.height); ++y) {
+    auto* to = both.pixels.data() + 2 * y * row;
+    std::memcpy(to, left.pixels.data() + y * row, row);
+    std::memcpy(to + row, right.pixels.data() + y * row, row);
+  }
+  return both;
+}
+
+/// A table that is written as its lines come.
+class StreamedTable {
+ public:
+  StreamedTable(bool wanted, std::filesystem::path path, const char* ending,
+                const std::string& header) {
+    if (!wanted) return;
+    path += ending;
+    if (!path.parent_path().empty()) make_folder(path.parent_path());
+    file_.emplace(path);
+    file_->write(header);
+  }
+  void add(const std::string& lines) {
+    if (file_ && !lines.empty()) file_->write(lines);
+  }
+  void commit() {
+    if (file_) file_->commit();
+  }
+
+ private:
+  std::optional<AtomicFile> file_;
+};
+
+std::unique_ptr<FrameSource> open_source(const VideoJob& job, const RunSettings& settings) {
+  auto source =
+      job.sequence ? open_sequence(job.input, settings.frame_rate) : open_video(job.input);
+  const auto& header = source->header();
+  const auto pixels = static_cast<std::int64_t>(header.width) * header.height;
+  check(pixels <= settings.max_pixels, ErrorKind::Input,
+        "[msinet.video] the frames of {} are too large; got {} x {} = {} pixels, expected at most "
+        "{}. Make them smaller, or allow more with --max-pixels.",
+        job.input, header.width, header.height, pixels, settings.max_pixels);
+  return source;
+}
+
+class VideoRun {
+ public:
+  VideoRun(Predictor& predictor, const VideoJob& job, const RunSettings& settings,
+           const RunPace& pace)
+      : predictor_(predictor),
+        settings_(settings),
+        pace_(pace),
+        source_(open_source(job, settings)),
+        rate_(source_->header().frames_per_second()),
+        output_(output_header(source_->header(), settings.view)),
+        smoother_(settings.smooth, rate_),
+        attention_(!settings.boxes.empty(), job.tables, "_attention.csv",
+                   "frame,time," + attention_csv_columns() + "\n"),
+        fixations_(settings.top > 0, job.tables, "_fixations.csv",
+                   "frame,time," + fixation_csv_columns() + "\n"),
+        sink_(create_video(job.output, output_)),
+        progress_({.title = "saliency", .unit = "frames", .style = settings.progress}, std::cerr) {}
+
+  VideoDone run(const std::string& name) {
+    const auto start = std::chrono::steady_clock::now();
+    {
+      data::Prefetch<ReadyFrame> ready(reader(), pace_.decoders);
+      OrderedWorkers<FinishedFrame> written([this](FinishedFrame&& frame) { take(frame); },
+                                            pace_.encoders);
+      bool more = true;
+      while (more && !done_.stopped) {
+        auto frames = collect(ready, more);
+        if (!frames.empty()) predict(std::move(frames), written);
+        done_.stopped = settings_.stopped();
+      }
+      written.finish();
+    }
+    check(done_.frames > 0, ErrorKind::Input, "[msinet.video] {} holds no frames.", name);
+    sink_->commit();
+    attention_.commit();
+    fixations_.commit();
+    progress_.finish();
+    done_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return std::move(done_);
+  }
+
+ private:
+  data::Prefetch<ReadyFrame>::Source reader() {
+    return [this]() -> std::optional<data::Prefetch<ReadyFrame>::Job> {
+      auto decode = source_->next();
+      if (!decode) return std::nullopt;
+      return [this, decode = std::move(*decode)] {
+        ReadyFrame ready{decode(), {}};
+        ready.image = predictor_.prepare(ready.picture);
+        return ready;
+      };
+    };
+  }
+
+  /// Frames for one batch. A stream that breaks off ends there, if it had frames at all.
+  std::vector<ReadyFrame> collect(data::Prefetch<ReadyFrame>& ready, bool& more) {
+    std::vector<ReadyFrame> frames;
+    try {
+      while (frames.size() < static_cast<std::size_t>(pace_.batch)) {
+        auto next = ready.next();
+        more = next.has_value();
+        if (!more) break;
+        frames.push_back(std::move(*next));
+        ++read_;
+      }
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Input || read_ == 0) throw;
+      log::error("{}", error.what());
+      done_.error = error.what();
+      more = false;
+    }
+    return frames;
+  }
+
+  void predict(std::vector<ReadyFrame> frames, OrderedWorkers<FinishedFrame>& written) {
+    std::vector<at::Tensor> images;
+    for (const auto& frame : frames) images.push_back(frame.image);
+    const auto maps = predictor_.maps(at::stack(images));  // (B, H, W)
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+      const auto map = smoother_.next(maps[static_cast<std::int64_t>(i)]);
+      auto picture = std::make_shared<io::Picture>(std::move(frames[i].picture));
+      written.push(
+          [this, picture, map, number = pushed_++] { return finish(*picture, map, number); });
+    }
+  }
+
+  FinishedFrame finish(const io::Picture& picture, const at::Tensor& small,
+                       std::int64_t number) const {
+    const auto map = predictor_.restore(small, {picture.height, picture.width});
+    const MeasuredMap<float> measured(map.values, map.width, map.height);
+    FinishedFrame finished;
+    finished.frame = io::y4m_frame(output_, drawn(picture, measured));
+    const auto when = fmt::format("{},{:.3f}", number, static_cast<double>(number) / rate_);
+    finished.attention = attention_csv_rows(when, attention_shares(measured, settings_.boxes));
+    finished.fixations = fixation_csv_lines(when, measured, settings_.top);
+    return finished;
+  }
+
+  io::Picture drawn(const io::Picture& picture, const MeasuredMap<float>& map) const {
+    if (settings_.view == VideoView::Map) return colour_picture(map, settings_.style.palette);
+    auto overlay = draw_heatmap(picture, map, settings_.style);
+    if (settings_.view == VideoView::Overlay) return overlay;
+    return side_by_side(overlay, colour_picture(map, settings_.style.palette));
+  }
+
+  void take(const FinishedFrame& frame) {
+    sink_->write(frame.frame);
+    attention_.add(frame.attention);
+    fixations_.add(frame.fixations);
+    ++done_.frames;
+    progress_.advance();
+  }
+
+  Predictor& predictor_;
+  const RunSettings& settings_;
+  RunPace pace_;
+  std::unique_ptr<FrameSource> source_;
+  double rate_;
+  io::Y4mHeader output_;
+  MapSmoother smoother_;
+  StreamedTable attention_, fixations_;
+  std::unique_ptr<FrameSink> sink_;
+  Progress progress_;
+  std::int64_t read_ = 0, pushed_ = 0;
+  VideoDone done_;
+};
+
+}  // namespace
+
+VideoDone run_video(Predictor& predictor, const VideoJob& job, const RunSettings& settings,
+                    const RunPace& pace) {
+  return VideoRun(predictor, job, settings, pace)
+      .run(job.input == "-" ? "standard input" : job.input);
+}
+
+}  // namespace ubique::msinet

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "ubique/base/error.h"
+#include "ubique/base/files/file.h"
+#include "ubique/base/files/process.h"
+#include "ubique/base/files/stream.h"
+#include "ubique/base/text/text.h"
+#include "ubique/models/msinet/use/video_files.h"
+
+namespace ubique::msinet {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span(text));
+}
+
+class FileSink final : public FrameSink {
+ public:
+  FileSink(const fs::path& path, const io::Y4mHeader& header) : file_(path) {
+    file_.write(io::y4m_header_text(header));
+  }
+  void write(const io::Y4mFrame& frame) override {
+    file_.write(io::kY4mFrameMark);
+    file_.write(std::as_bytes(std::span(frame)));
+  }
+  void commit() override { file_.commit(); }
+
+ private:
+  AtomicFile file_;
+};
+
+/// Standard output: frames leave as they are made.
+class StandardSink final : public FrameSink {
+ public:
+  explicit StandardSink(const io::Y4mHeader& header) { put(bytes_of(io::y4m_header_text(header))); }
+  void write(const io::Y4mFrame& frame) override {
+    put(bytes_of(io::kY4mFrameMark));
+    put(std::as_bytes(std::span(frame)));
+  }
+  void commit() override {}
+
+ private:
+  static void put(std::span<const std::byte> bytes) {
+    write_fully(STDOUT_FILENO, bytes, "standard output");
+  }
+};
+
+/// ffmpeg writes beside the name that the video gets in the end.
+class FfmpegSink final : public FrameSink {
+ public:
+  FfmpegSink(const fs::path& path, const io::Y4mHeader& header)
+      : path_(path),
+        temporary_(path.parent_path() /
+                   fmt::format(".ubique-{}-{}", ::getpid(), path.filename().string())),
+        program_(std::in_place, arguments(temporary_), PipeEnd::ToIt) {
+    put(bytes_of(io::y4m_header_text(header)));
+  }
+  ~FfmpegSink() override {
+    program_.reset();  // before its file goes
+    std::error_code ignored;
+    fs::remove(temporary_, ignored);
+  }
+  FfmpegSink(const FfmpegSink&) = delete;
+  FfmpegSink& operator=(const FfmpegSink&) = delete;
+
+  void write(const io::Y4mFrame& frame) override {
+    put(bytes_of(io::kY4mFrameMark));
+    put(std::as_bytes(std::span(frame)));
+  }
+
+  void commit() override {
+    const int code = program_->finish();
+    std::error_code error;
+    if (code == 0) fs::rename(temporary_, path_, error);
+    check(code == 0 && !error, ErrorKind::Input,
+          "[msinet.video] ffmpeg cannot write {}; it says '{}'. A name that ends in .y4m needs no "
+          "ffmpeg.",
+          path_.string(), error ? error.message() : program_->last_words());
+    sync_folder(path_.parent_path());
+  }
+
+ private:
+  static std::vector<std::string> arguments(const fs::path& output) {
+    std::vector<std::string> words = {"ffmpeg", "-loglevel",    "error", "-y",
+                                      "-f",     "yuv4mpegpipe", "-i",    "-"};
+    const auto ending = lowercase(output.extension().string());
+    if (ending != ".gif") {  // most players want 4:2:0, which has even sides
+      words.insert(words.end(), {"-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p"});
+    }
+    words.push_back(output.string());
+    return words;
+  }
+
+  /// A program that has ended says why better than the broken pipe does.
+  void put(std::span<const std::byte> bytes) {
+    try {
+      write_fully(program_->descriptor(), bytes, "ffmpeg");
+    } catch (const Error&) {
+      program_->finish();
+      fail(ErrorKind::Input, "[msinet.video] ffmpeg cannot write {}; it says '{}'.", path_.string(),
+           program_->last_words());
+    }
+  }
+
+  fs::path path_, temporary_;
+  std::optional<PipedProgram> program_;
+};
+
+}  // namespace
+
+std::unique_ptr<FrameSink> create_video(const fs::path& output, const io::Y4mHeader& header) {
+  check(output != "-" || ::isatty(STDOUT_FILENO) == 0, ErrorKind::Usage,
+        "[msinet.video] a terminal shows no video; got -o - without a pipe, expected one: ubique "
+        "run msinet ... -o - | ffplay -");
+  if (output == "-") return std::make_unique<StandardSink>(header);
+  if (!output.parent_path().empty()) make_folder(output.parent_path());
+  if (!needs_ffmpeg(output)) return std::make_unique<FileSink>(output, header);
+  check(find_program("ffmpeg").has_value(), ErrorKind::Input,
+        "[msinet.video] {} needs the program ffmpeg, which is not on the PATH; expected it, or a "
+        "name that ends in .y4m.",
+        output.string());
+  return std::make_unique<FfmpegSink>(output, header);
+}
+
+}  // namespace ubique::msinet

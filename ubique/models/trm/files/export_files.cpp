@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// Weight files that the original system opens, each read back before it counts.
+#include <ATen/ATen.h>
+
+#include "ubique/base/files/file.h"
+#include "ubique/base/text/text.h"
+#include "ubique/engine/checkpoint/checkpoint.h"
+#include "ubique/engine/checkpoint/state_dict.h"
+#include "ubique/engine/checkpoint/tensor_bytes.h"
+#include "ubique/io/safetensors.h"
+#include "ubique/io/torch/torch_file.h"
+#include "ubique/models/trm/files/import_config.h"
+#include "ubique/models/trm/files/weights.h"
+
+namespace ubique::trm {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Names and types of the original's state dict: its starting states are bf16, if no bit is lost.
+engine::NamedTensors original_state(TrmModel& model, const std::string& prefix) {
+  engine::NamedTensors tensors;
+  for (const auto& [name, tensor] : engine::state_dict(model.network())) {
+    auto value = engine::to_host(tensor.detach());
+    if (name.ends_with("_init")) {
+      const auto narrow = value.to(at::kBFloat16);
+      if (narrow.to(value.scalar_type()).equal(value)) value = narrow;
+    }
+    tensors.emplace_back(prefix + name, value);
+  }
+  return tensors;
+}
+
+void write_safetensors_file(TrmModel& model, const engine::NamedTensors& tensors,
+                            const fs::path& path) {
+  std::vector<io::TensorData> data;
+  for (const auto& [name, tensor] : tensors) {
+    data.push_back(
+        {name, engine::dtype_of(tensor), tensor.sizes().vec(), engine::bytes_of(tensor)});
+  }
+  io::write_safetensors(path, data,
+                        {{"format", "pt"}, {kConfigKey, to_json(model.settings()).dump()}});
+}
+
+/// A folder has one all_config.yaml: one that is there already must describe this network too.
+void check_beside(TrmModel& model, const fs::path& path) {
+  Shapes shapes;
+  for (const auto& [name, tensor] : engine::state_dict(model.network())) {
+    shapes[name] = tensor.sizes().vec();
+  }
+  auto said = imported_config(path, shapes);
+  const auto& wanted = model.settings();
+  if (said.kind.empty()) {  // the original's says nothing of it
+    said.kind = wanted.kind, said.rows = wanted.rows, said.cols = wanted.cols;
+  }
+  const auto differences = different_keys(said, wanted);
+  check(differences.empty(), ErrorKind::Usage,
+        "[trm.export] {} is of another network; got {}. Write to another folder.",
+        (path.parent_path() / kConfigFile).string(), join(differences, "; "));
+}
+
+void write_torch(TrmModel& model, const engine::NamedTensors& tensors, const fs::path& path) {
+  std::vector<io::HostTensor> hosts;
+  for (const auto& [name, tensor] : tensors) hosts.push_back(engine::host_tensor_of(name, tensor));
+  const auto beside = path.parent_path() / kConfigFile;
+  if (fs::exists(beside)) {
+    check_beside(model, path);
+  } else {
+    write_file(beside, config_yaml(model.settings()));
+  }
+  io::write_torch_file(path, hosts);
+}
+
+void write_checkpoint(TrmModel& model, const fs::path& path) {
+  engine::Checkpoint checkpoint;
+  checkpoint.family = model.family();
+  checkpoint.config = model.config();
+  checkpoint.provenance = Json::object();
+  checkpoint.model = engine::state_dict(model.network());
+  engine::save_checkpoint(path, checkpoint);
+}
+
+engine::NamedTensors read_again(const fs::path& path) {
+  if (engine::is_checkpoint(path)) return engine::load_checkpoint(path, false).model;
+  return engine::state_dict(load_any(path)->network());
+}
+
+/// The first tensor that differs in a bit, or an empty text.
+std::string first_different(const engine::NamedTensors& written, const engine::NamedTensors& read) {
+  if (written.size() != read.size()) return "another number of tensors";
+  for (const auto& [name, tensor] : written) {
+    const auto other = engine::find_tensor(read, name);
+    const auto host = engine::to_host(tensor.detach());
+    if (!other.defined() || !host.equal(other.to(host.scalar_type()))) return name;
+  }
+  return {};
+}
+
+}  // namespace
+
+void export_checked(TrmModel& model, const std::string& format, const fs::path& path,
+                    const std::string& prefix) {
+  check(!fs::exists(path), ErrorKind::Usage, "[trm.export] {} exists already; expected a new name.",
+        path.string());
+  if (format == "checkpoint") {
+    write_checkpoint(model, path);
+  } else {
+    const auto tensors = original_state(model, prefix);
+    format == "pt" ? write_torch(model, tensors, path)
+                   : write_safetensors_file(model, tensors, path);
+  }
+  const auto differs = first_different(engine::state_dict(model.network()), read_again(path));
+  if (differs.empty()) return;
+  fs::remove_all(path);
+  fail(ErrorKind::Parity,
+       "[trm.export] what was written is not what was read back; got other values in {}, expected "
+       "the same bits. Nothing was kept.",
+       differs);
+}
+
+}  // namespace ubique::trm

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+// The original's keys of a training, beside ours.
+#include <algorithm>
+
+#include "ubique/base/terminal/log.h"
+#include "ubique/base/text/text.h"
+#include "ubique/models/trm/train/task.h"
+
+namespace ubique::trm {
+namespace {
+
+std::vector<std::filesystem::path> read_folders(const Config& config, const char* key) {
+  const auto names = config.get(key, std::vector<std::string>{});
+  return {names.begin(), names.end()};
+}
+
+double read_rate(const Config& config, const char* key, double fallback) {
+  const auto value = config.get(key, fallback);
+  check(value >= 0 && value <= 1e3, ErrorKind::Usage,
+        "[trm.train] {}: {} is out of range; got {}, expected 0 to 1000.", config.where(key), key,
+        value);
+  return value;
+}
+
+/// About ten evaluations, where nobody says: the largest number of passes that divides them all.
+std::int64_t usual_interval(std::int64_t passes) {
+  constexpr std::int64_t kEvaluations = 10;
+  for (auto interval = std::max<std::int64_t>(1, passes / kEvaluations); interval > 1; --interval) {
+    if (passes % interval == 0) return interval;
+  }
+  return 1;
+}
+
+/// Keys that say where the original keeps things, or what is so here anyway.
+void accept_harmless(const Config& config) {
+  for (const char* key : {"defaults", "hydra", "arch.name", "arch.loss.name"}) config.ignore(key);
+  std::vector<std::string> idle;
+  for (const char* key : {"project_name", "run_name", "checkpoint_path", "checkpoint_every_eval",
+                          "eval_save_outputs", "evaluators", "entity"}) {
+    config.ignore(key);
+    if (config.has(key)) idle.emplace_back(key);
+  }
+  if (!idle.empty()) {
+    log::info(
+        "keys of the original's that do nothing here: {}. -o names the run's folder, every "
+        "evaluation saves a checkpoint, `ubique evaluate trm` counts ARC's votes",
+        join(idle, ", "));
+  }
+  if (config.find<std::string>("arch.puzzle_emb_ndim").value_or("") == "${.hidden_size}") {
+    Config(config).set_flag("arch.puzzle_emb_ndim", "null");  // as wide as the network
+  }
+  if (config.section("arch").keys().empty() || config.where("arch") == "flag") {
+    const auto name = config.get<std::string>("arch", "trm");
+    check(name == "trm", ErrorKind::Usage,
+          "[trm.train] arch={} is a file of the original's that is not here; expected trm, or its "
+          "keys: arch.hidden_size, arch.mlp_t, ...",
+          name);
+  }
+}
+
+/// After the engine's keys: said beside a share (`warmup`), it counts, unless the share alone is a
+/// flag over what a file says.
+void read_schedule_keys(const Config& config, engine::ScheduleOptions& schedule) {
+  const auto warmup = config.find<std::int64_t>("lr_warmup_steps");
+  check(!warmup || *warmup >= 0, ErrorKind::Usage,
+        "[trm.train] {}: lr_warmup_steps is out of range; got {}, expected at least 0.",
+        config.where("lr_warmup_steps"), warmup.value_or(0));
+  const bool shared = config.has("warmup") && config.where("warmup") == "flag" &&
+                      config.where("lr_warmup_steps") != "flag";
+  if (warmup && !shared) schedule.warmup_steps = *warmup;
+}
+
+void read_passes(const Config& config, TrainSettings& settings) {
+  auto& recipe = settings.recipe;
+  settings.all_passes = recipe.epochs;
+  settings.passes = config.get("eval_interval", usual_interval(recipe.epochs));
+  check(settings.passes >= 1 && recipe.epochs % settings.passes == 0, ErrorKind::Usage,
+        "[trm.train] {}: eval_interval does not divide epochs; got {} and {}.",
+        config.where("eval_interval"), settings.passes, recipe.epochs);
+  recipe.epochs /= settings.passes;
+  recipe.validate_from = config.get("min_eval_interval", recipe.validate_from);
+}
+
+}  // namespace
+
+engine::Recipe original_recipe() {
+  engine::Recipe recipe;
+  recipe.epochs = 100000;  // passes, until read_train_settings() divides them
+  recipe.optimizer.name = "adam_atan2";
+  recipe.optimizer.lr = 1e-4;
+  recipe.optimizer.weight_decay = 0.1;
+  recipe.optimizer.beta1 = 0.9;
+  recipe.optimizer.beta2 = 0.95;
+  recipe.schedule.name = "cosine";
+  recipe.schedule.warmup_steps = 2000;
+  recipe.schedule.floor = 1;
+  recipe.ema_decay = 0.999;
+  recipe.watch = "exact_accuracy";
+  recipe.watch_ties = "lm_loss";  // while no puzzle is solved yet
+  recipe.seed = 0;
+  return recipe;
+}
+
+std::vector<engine::Option> trm_train_options() {
+  return {
+      {"-d,--data", "data_paths", "PATH", "folder with train/ and test/, or several: a,b"},
+      {"--test-data", "data_paths_test", "PATH", "folder with test/, if it is another one"},
+      {"--global-batch-size", "global_batch_size", "N", "puzzles per update (768)"},
+      {"--eval-interval", "eval_interval", "N",
+       "times through the puzzles between validations (a tenth of epochs)"},
+      {"--eval-subset", "eval_subset", "N", "puzzles to validate with before the end (10000)"},
+      {"--puzzle-emb-lr", "puzzle_emb_lr", "RATE", "of the table of puzzles (0.01)"},
+      {"--puzzle-emb-weight-decay", "puzzle_emb_weight_decay", "X", "of its rows (0.1)"},
+      {"--lr-warmup-steps", "lr_warmup_steps", "N", "updates in which the rate rises (2000)"},
+      {"--lr-min-ratio", "lr_min_ratio", "SHARE", "of the rate at the end (1: constant)"},
+      {"--augment,!--no-augment", "augment", "",
+       "every draw another twin of the puzzle (on for sets without stored variants)"},
+      {"--freeze-weights", "freeze_weights", "", "learn the table of puzzles alone"},
+  };
+}
+
+TrainSettings read_train_settings(const engine::Request& request) {
+  const auto& config = request.config;
+  accept_harmless(config);
+  TrainSettings settings;
+  settings.data = read_folders(config, "data_paths");
+  settings.test = read_folders(config, "data_paths_test");
+  check(!settings.data.empty(), ErrorKind::Usage,
+        "[trm.train] which puzzles? got no data_paths; give -d FOLDER. `ubique data trm sudoku -o "
+        "FOLDER` makes some.");
+  settings.recipe = engine::read_recipe(config, original_recipe());
+  read_schedule_keys(config, settings.recipe.schedule);
+  check(settings.recipe.schedule.name != "onecycle", ErrorKind::Usage,
+        "[trm.train] onecycle has no place for the table's rate; expected cosine or constant.");
+  read_passes(config, settings);
+  settings.batch = config.get("global_batch_size", settings.batch);
+  settings.table.lr = read_rate(config, "puzzle_emb_lr", settings.table.lr);
+  settings.table.weight_decay =
+      read_rate(config, "puzzle_emb_weight_decay", settings.table.weight_decay);
+  settings.freeze_weights = config.get("freeze_weights", false);
+  settings.augment = config.find<bool>("augment");
+  settings.subset = config.get("eval_subset", settings.subset);
+  check(settings.subset >= 0, ErrorKind::Usage,
+        "[trm.train] eval_subset is out of range; got {}, expected at least 0 (0 = all).",
+        settings.subset);
+  settings.model = config.get("load_checkpoint", request.model);
+  if (!request.model.empty()) settings.model = request.model;
+  return settings;
+}
+
+}  // namespace ubique::trm

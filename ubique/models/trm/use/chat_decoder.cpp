@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/models/trm/use/chat_decoder.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+
+#include "ubique/base/error.h"
+#include "ubique/nn/attention.h"
+
+namespace ubique::trm {
+
+void check_speaks(const TrmConfig& config) {
+  check(config.causal && !config.mlp_t, ErrorKind::Input,
+        "[trm.chat] this model cannot speak: its tokens see those to come; got {}, expected a "
+        "model with arch.causal, such as --config configs/trm/chat.yaml trains.",
+        config.name());
+  check(config.prefix() == 0, ErrorKind::Input,
+        "[trm.chat] a chat model has nothing in front of the text; got {} tokens of a puzzle "
+        "embedding, expected puzzle_emb_ndim 0 and puzzle_emb_len 0.",
+        config.prefix());
+}
+
+ChatDecoder::ChatDecoder(const Trm& network, at::ScalarType dtype) : network_(network) {
+  const auto& config = network_.config();
+  check_speaks(config);
+  const at::NoGradGuard no_gradients;
+  weights_ = network_.cast(dtype);
+  const auto calls = config.halt_max_steps * config.high_cycles * (config.low_cycles + 1);
+  const auto options = weights_.tokens.value.options();
+  for (std::int64_t i = 0; i < calls * config.layers; ++i) {
+    caches_.push_back(
+        nn::KvCache::make(1, config.num_heads, context_length(), config.head_size(), options));
+  }
+}
+
+std::vector<float> ChatDecoder::prefill(std::span<const std::int32_t> tokens) {
+  const auto count = static_cast<std::int64_t>(tokens.size());
+  check(count > 0 && count <= context_length(), ErrorKind::Internal,
+        "[trm.chat] a text of {} tokens does not fit; expected 1 to {}.", count, context_length());
+  const auto [mine, other] =
+      std::mismatch(tokens_.begin(), tokens_.end(), tokens.begin(), tokens.end());
+  // The last token is computed again even if it is cached: its logits are wanted.
+  const auto shared = std::min<std::ptrdiff_t>(mine - tokens_.begin(), count - 1);
+  tokens_.resize(static_cast<std::size_t>(shared));
+  return append(tokens.subspan(static_cast<std::size_t>(shared)));
+}
+
+std::vector<float> ChatDecoder::step(std::int32_t token) {
+  check(static_cast<std::int64_t>(tokens_.size()) < context_length(), ErrorKind::Internal,
+        "[trm.chat] the window of {} tokens is full.", context_length());
+  return append({&token, 1});
+}
+
+at::Tensor ChatDecoder::embedded(std::span<const std::int32_t> tokens) const {
+  const auto device = weights_.tokens.value.device();
+  const auto first = static_cast<std::int64_t>(tokens_.size());
+  const auto count = static_cast<std::int64_t>(tokens.size());
+  auto ids = at::tensor(at::ArrayRef<int>(tokens.data(), tokens.size()), at::kInt).to(device);
+  if (network_.config().positions != Positions::Learned) {
+    return network_.embed(weights_, ids.unsqueeze(0), {});  // (1, n, H)
+  }
+  // embed() adds the position table to a whole text: the new tokens are padded to their positions.
+  ids = at::constant_pad_nd(ids, {first, context_length() - first - count});
+  return network_.embed(weights_, ids.unsqueeze(0), {}).slice(1, first, first + count);
+}
+
+at::Tensor ChatDecoder::call(const at::Tensor& h, const at::Tensor& injected, std::size_t& cache) {
+  const nn::AttentionConfig attention{.heads = network_.config().num_heads,
+                                      .causal = true,
+                                      .cos = weights_.rope_cos,
+                                      .sin = weights_.rope_sin};
+  auto x = h + injected;  // (1, n, H)
+  for (const auto& block : weights_.blocks) {
+    const auto branch = nn::attention_step(x, block.qkv, block.out, attention, caches_[cache++],
+                                           static_cast<std::int64_t>(tokens_.size()));
+    x = kernels::channel_mix(kernels::post_norm(x, branch), block.channels, kernels::Kept::Narrow);
+  }
+  return x;
+}
+
+std::vector<float> ChatDecoder::append(std::span<const std::int32_t> tokens) {
+  const at::NoGradGuard no_gradients;
+  const auto& config = network_.config();
+  const auto x = embedded(tokens);
+  auto high = weights_.high_start.expand_as(x), low = weights_.low_start.expand_as(x);
+  std::size_t cache = 0;
+  for (std::int64_t round = 0; round < config.halt_max_steps * config.high_cycles; ++round) {
+    const auto injected = high + x;
+    for (std::int64_t i = 0; i < config.low_cycles; ++i) low = call(low, injected, cache);
+    high = call(high, low, cache);
+  }
+  tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
+  const auto logits = at::linear(high.select(1, -1), weights_.head.use())  // (1, V)
+                          .to(at::kCPU, at::kFloat)
+                          .contiguous();
+  const auto* values = logits.const_data_ptr<float>();
+  return {values, values + logits.numel()};
+}
+
+}  // namespace ubique::trm

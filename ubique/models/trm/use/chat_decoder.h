@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Incremental decoding of a causal TRM with a KV cache per block of every recursion call. Each step
+// of the recursion starts from the same vectors, so the keys and values of a position never change:
+// a new token costs one position and gives the numbers of the full pass. Token ids only.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "ubique/models/trm/net/network.h"
+#include "ubique/nn/decoder.h"
+#include "ubique/nn/kv_cache.h"
+
+namespace ubique::trm {
+
+/// Input error if it is no chat model: attention must be causal, without a puzzle embedding in
+/// front of the text.
+void check_speaks(const TrmConfig& config);
+
+class ChatDecoder final : public nn::Decoder {
+ public:
+  /// The network on its device, which must outlive this, computed in `dtype`.
+  ChatDecoder(const Trm& network, at::ScalarType dtype);
+
+  std::int64_t context_length() const override { return network_.config().seq_len; }
+  std::int64_t vocabulary() const override { return network_.config().vocab_size; }
+  const std::vector<std::int32_t>& tokens() const override { return tokens_; }
+  std::vector<float> prefill(std::span<const std::int32_t> tokens) override;
+  std::vector<float> step(std::int32_t token) override;
+
+ private:
+  std::vector<float> append(std::span<const std::int32_t> tokens);
+  at::Tensor embedded(std::span<const std::int32_t> tokens) const;
+  at::Tensor call(const at::Tensor& h, const at::Tensor& injected, std::size_t& cache);
+
+  const Trm& network_;
+  TrmWeights weights_;
+  std::vector<nn::KvCache> caches_;  // one per block of every recursion call
+  std::vector<std::int32_t> tokens_;
+};
+
+}  // namespace ubique::trm

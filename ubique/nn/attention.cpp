@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/nn/attention.h"
+
+#include <ATen/ATen.h>
+
+#include <tuple>
+
+#include "ubique/kernels/mixer/attention.h"
+#include "ubique/kernels/mixer/fused_qkv_attention.h"
+#include "ubique/kernels/mixer/gated_mlp.h"
+#include "ubique/kernels/mixer/residual_linear.h"
+#include "ubique/nn/rope.h"
+
+namespace ubique::nn {
+namespace {
+
+using Heads = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
+
+bool is_grouped(const AttentionConfig& config) {
+  return config.kv_heads != 0 && config.kv_heads != config.heads;
+}
+
+/// (B, n, count·size) to (B, count, n, size).
+at::Tensor as_heads(const at::Tensor& product, std::int64_t count) {
+  return product.view({product.size(0), product.size(1), count, -1}).transpose(1, 2);
+}
+
+Heads split_grouped(const at::Tensor& product, const AttentionConfig& config, const at::Tensor& cos,
+                    const at::Tensor& sin) {
+  const auto size = product.size(-1) / (config.heads + 2 * config.kv_heads);
+  const auto parts = product.split_with_sizes(
+      {config.heads * size, config.kv_heads * size, config.kv_heads * size}, -1);
+  auto q = as_heads(parts[0], config.heads), k = as_heads(parts[1], config.kv_heads);
+  if (cos.defined()) {
+    q = apply_rope(q, cos.slice(0, 0, q.size(2)), sin.slice(0, 0, q.size(2)));
+    k = apply_rope(k, cos.slice(0, 0, k.size(2)), sin.slice(0, 0, k.size(2)));
+  }
+  return {q, k, as_heads(parts[2], config.kv_heads)};
+}
+
+Heads split_qkv(const at::Tensor& product, const AttentionConfig& config, const at::Tensor& cos,
+                const at::Tensor& sin) {
+  return is_grouped(config) ? split_grouped(product, config, cos, sin)
+                            : kernels::split_heads(product, config.heads, cos, sin);
+}
+
+/// Each key head once per query head that shares it.
+at::Tensor repeat_heads(const at::Tensor& x, std::int64_t heads) {
+  if (x.size(1) == heads) return x;
+  const auto times = heads / x.size(1);
+  return x.unsqueeze(2)
+      .expand({x.size(0), x.size(1), times, x.size(2), x.size(3)})
+      .reshape({x.size(0), heads, x.size(2), x.size(3)});
+}
+
+/// Which of m keys each of the last n queries attends to: (n, m); none if to all.
+std::optional<at::Tensor> mask_of(std::int64_t n, std::int64_t m, const AttentionConfig& config,
+                                  const at::Device& device) {
+  const bool all_seen = n == 1 && (config.window == 0 || config.window >= m);
+  if (!config.causal || all_seen) return std::nullopt;
+  const auto positions = at::arange(m, at::TensorOptions(at::kLong).device(device));
+  const auto behind = positions.slice(0, m - n).unsqueeze(1) - positions.unsqueeze(0);  // (n, m)
+  auto seen = behind >= 0;
+  return config.window == 0 ? seen : seen.logical_and_(behind < config.window);
+}
+
+}  // namespace
+
+at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const AttentionConfig& config) {
+  return at::scaled_dot_product_attention(q, repeat_heads(k, q.size(1)), repeat_heads(v, q.size(1)),
+                                          mask_of(q.size(2), k.size(2), config, q.device()));
+}
+
+at::Tensor attention_block(const at::Tensor& x, const kernels::CastWeight& qkv,
+                           const kernels::CastWeight& out, const AttentionConfig& config) {
+  const auto [product, residual] = kernels::branch_off(x, qkv);  // (B, L, (heads + 2 kv)·size)
+  at::Tensor mixed;                                              // (B, L, heads·size)
+  if (is_grouped(config) || config.window > 0) {
+    const auto [q, k, v] = split_qkv(product, config, config.cos, config.sin);
+    mixed = attention(q, k, v, config).transpose(1, 2).flatten(2);
+  } else {
+    mixed = kernels::attend(product, config.heads, config.cos, config.sin, config.causal);
+    if (!mixed.defined()) {
+      const auto [q, k, v] = kernels::split_heads(product, config.heads, config.cos, config.sin);
+      mixed = kernels::mix_heads(q, k, v, config.causal);
+    }
+  }
+  return kernels::post_norm(residual, at::linear(mixed, out.use()));
+}
+
+at::Tensor attention_step(const at::Tensor& x, const kernels::CastWeight& qkv,
+                          const kernels::CastWeight& out, const AttentionConfig& config,
+                          KvCache& cache, std::int64_t first) {
+  const auto end = first + x.size(1);
+  const auto rows = [&](const at::Tensor& table) {
+    return table.defined() ? table.slice(0, first, end) : table;
+  };
+  const auto [q, k, v] =
+      split_qkv(at::linear(x, qkv.use()), config, rows(config.cos), rows(config.sin));
+  cache.store(k, v, first);
+  auto causal = config;
+  causal.causal = true;
+  const auto mixed =
+      attention(q, cache.keys.slice(2, 0, end), cache.values.slice(2, 0, end), causal);
+  return at::linear(mixed.transpose(1, 2).flatten(2), out.use());
+}
+
+}  // namespace ubique::nn

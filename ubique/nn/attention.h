@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Self-attention with rotary positions: over a whole sequence, and position by position with a KV
+// cache. Queries, keys and values come from one bias-free product.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+
+#include "ubique/kernels/dispatch/cast_weight.h"
+#include "ubique/nn/kv_cache.h"
+
+namespace ubique::nn {
+
+struct AttentionConfig {
+  std::int64_t heads = 1;
+  std::int64_t kv_heads = 0;  ///< grouped-query: fewer key and value heads; 0 = as many as `heads`
+  bool causal = false;        ///< a position attends to itself and earlier ones
+  std::int64_t window = 0;    ///< sliding window: to so many positions at most; 0 = to all
+  at::Tensor cos, sin;        ///< rope_tables(); undefined = no rotation
+};
+
+/// softmax(q·kᵀ/√size)·v for q (B, heads, n, size) and k, v (B, kv heads, m, size), whose last n
+/// positions are the queries': (B, heads, n, size).
+at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                     const AttentionConfig& config);
+
+/// rms_norm(x + attention(x)·outᵀ), a post-normed block: x (B, L, H), qkv ((heads + 2·kv
+/// heads)·size, H), out (H, heads·size).
+at::Tensor attention_block(const at::Tensor& x, const kernels::CastWeight& qkv,
+                           const kernels::CastWeight& out, const AttentionConfig& config);
+
+/// attention(x)·outᵀ of positions first..first+n-1, x (B, n, H), causal over everything before
+/// them, which is in `cache`; their own keys and values are stored there. Gives the numbers of the
+/// full pass.
+at::Tensor attention_step(const at::Tensor& x, const kernels::CastWeight& qkv,
+                          const kernels::CastWeight& out, const AttentionConfig& config,
+                          KvCache& cache, std::int64_t first);
+
+}  // namespace ubique::nn

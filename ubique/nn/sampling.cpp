@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ubique/nn/sampling.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <vector>
+
+#include "ubique/base/error.h"
+
+namespace ubique::nn {
+namespace {
+
+void check_logits(std::span<const float> logits) {
+  check(!logits.empty(), ErrorKind::Internal, "[nn.sampling] no logits to choose from.");
+  bool possible = false;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    // Minus infinity is a token that must not come.
+    check(!std::isnan(logits[i]) && logits[i] < std::numeric_limits<float>::infinity(),
+          ErrorKind::Input,
+          "[nn.sampling] the model gave {} for token {}; expected a number. Damaged weights, or a "
+          "dtype that is too narrow: try --dtype f32.",
+          logits[i], i);
+    possible = possible || std::isfinite(logits[i]);
+  }
+  check(possible, ErrorKind::Input, "[nn.sampling] the model rules out every token.");
+}
+
+/// Places of the likeliest logits, likeliest first.
+std::vector<std::int32_t> ranked(std::span<const float> logits, std::int64_t top_k) {
+  std::vector<std::int32_t> order(logits.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto kept = top_k > 0 ? std::min<std::size_t>(static_cast<std::size_t>(top_k), order.size())
+                              : order.size();
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(kept);
+  std::partial_sort(order.begin(), end, order.end(), [&](std::int32_t a, std::int32_t b) {
+    const auto left = logits[static_cast<std::size_t>(a)];
+    const auto right = logits[static_cast<std::size_t>(b)];
+    return left != right ? left > right : a < b;
+  });
+  order.erase(end, order.end());
+  return order;
+}
+
+/// How many of the first weights have `share` of the mass; at least one.
+std::size_t nucleus(const std::vector<double>& weights, double share) {
+  if (share >= 1) return weights.size();
+  const double wanted = share * std::accumulate(weights.begin(), weights.end(), 0.0);
+  double mass = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    mass += weights[i];
+    if (mass >= wanted) return i + 1;
+  }
+  return weights.size();
+}
+
+}  // namespace
+
+void validate(const SamplingOptions& choice) {
+  check(std::isfinite(choice.temperature) && choice.temperature >= 0, ErrorKind::Usage,
+        "[nn.sampling] --temperature is out of range; got {}, expected 0 (the likeliest token) or "
+        "more.",
+        choice.temperature);
+  check(choice.top_k >= 0, ErrorKind::Usage,
+        "[nn.sampling] --top-k is out of range; got {}, expected 0 (all tokens) or more.",
+        choice.top_k);
+  check(choice.top_p > 0 && choice.top_p <= 1, ErrorKind::Usage,
+        "[nn.sampling] --top-p is out of range; got {}, expected more than 0, at most 1.",
+        choice.top_p);
+}
+
+std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& choice,
+                          const Random& random, std::uint64_t position) {
+  check_logits(logits);
+  if (choice.temperature == 0) {
+    return static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) -
+                                     logits.begin());
+  }
+  const auto order = ranked(logits, choice.top_k);
+  const double highest = logits[static_cast<std::size_t>(order.front())];
+  std::vector<double> weights;
+  for (const auto place : order) {
+    const double below = logits[static_cast<std::size_t>(place)] - highest;
+    weights.push_back(std::exp(below / choice.temperature));
+  }
+  weights.resize(nucleus(weights, choice.top_p));
+  const double mass = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const double drawn = random.uniform(position) * mass;
+  double passed = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    passed += weights[i];
+    if (drawn < passed) return order[i];
+  }
+  return order[weights.size() - 1];  // rounding of the last sum
+}
+
+}  // namespace ubique::nn

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a probe report says to a planner: which op in which dtype and layout is wrong, proven or
+// timed. An empty report answers "nothing measured" to everything.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "ubique/base/numbers/dtype.h"
+#include "ubique/probe/core/verdict.h"
+
+namespace ubique::plan {
+
+class Evidence {
+ public:
+  /// Gradient verdicts count only if the plan is for training. Probes that took no longer than
+  /// `launch_ms` timed the launch and not the arithmetic: they count as not timed.
+  Evidence(const probe::Report& report, bool with_gradients, double launch_ms)
+      : report_(report), with_gradients_(with_gradients), launch_ms_(launch_ms) {}
+
+  bool empty() const { return report_.empty(); }
+  /// The verdict that rules this op out in this dtype (and layout), or nullptr. "conv3d" covers
+  /// "conv3d.dilated" too.
+  const probe::Verdict* fault(std::string_view op, DType dtype) const;
+  const probe::Verdict* fault(std::string_view op, DType dtype, probe::Layout layout) const;
+  /// The same in whatever dtype.
+  const probe::Verdict* fault(std::string_view op) const;
+  /// Was it probed there, and right every time?
+  bool proven(std::string_view op, DType dtype) const;
+  bool proven(std::string_view op, DType dtype, probe::Layout layout) const;
+  /// Mean milliseconds on the device over the probes of this op; 0 = not timed.
+  double time(std::string_view op, DType dtype, probe::Layout layout) const;
+  /// Of the fastest layout that passed; 0 = not timed.
+  double best_time(std::string_view op, DType dtype) const;
+  /// Time of this op's probes on the device over their time on this machine's CPU, all together, so
+  /// that one small case decides nothing; 0 = not timed.
+  double cpu_ratio(std::string_view op) const;
+
+ private:
+  template <typename Match>
+  const probe::Verdict* first(std::string_view op, Match match) const;
+
+  const probe::Report& report_;
+  bool with_gradients_;
+  double launch_ms_;
+};
+
+/// "conv3d.dilated/f16/contiguous failed its probe (error 0.3, tolerance 0.001: ...)".
+std::string describe(const probe::Verdict& verdict);
+
+}  // namespace ubique::plan

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which dtype the heavy ops compute in. Right comes first (probes), then what the hardware has,
+// then measured speed; where nothing was measured the default of the device's kind, and the reason
+// says so.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "ubique/plan/rules/rules.h"
+
+namespace ubique::plan {
+namespace {
+
+using device::Kind;
+
+/// Ops whose fault in a dtype forbids that dtype. (Faults of the others can be stepped around.)
+std::vector<std::string> deciding_ops(const Needs& needs) {
+  std::vector<std::string> ops;
+  for (const char* op : {"matmul", "linear", "batch_norm2d", "batch_norm3d"}) {
+    if (needs.uses_op(op)) ops.emplace_back(op);
+  }
+  return ops;
+}
+
+/// The ops whose time stands for the model's.
+std::vector<std::string> timed_ops(const Needs& needs) {
+  std::vector<std::string> ops;
+  for (const int dims : {2, 3}) {
+    if (needs.has_conv(dims)) ops.push_back(fmt::format("conv{}d", dims));
+  }
+  for (const char* op : {"matmul", "linear"}) {
+    if (needs.uses_op(op)) ops.emplace_back(op);
+  }
+  return ops;
+}
+
+const probe::Verdict* dtype_fault(const Question& question, DType dtype) {
+  for (const auto& op : deciding_ops(question.needs)) {
+    if (const auto* fault = question.evidence.fault(op, dtype)) return fault;
+  }
+  if (is_half(dtype)) {
+    if (const auto* fault = question.evidence.fault("autocast.effective_dtype", dtype))
+      return fault;
+  }
+  return conv_fault(question, dtype);
+}
+
+bool is_proven(const Question& question, DType dtype) {
+  const auto& evidence = question.evidence;
+  const auto ops = deciding_ops(question.needs);
+  const bool convs_proven = std::all_of(
+      question.needs.convs.begin(), question.needs.convs.end(), [&](const ConvNeed& conv) {
+        const auto op = fmt::format("conv{}d", conv.dims);
+        return conv.dims == 1 || evidence.proven(op, dtype, probe::Layout::Contiguous) ||
+               evidence.proven(op, dtype, probe::Layout::ChannelsLast);
+      });
+  return !evidence.empty() && convs_proven &&
+         std::all_of(ops.begin(), ops.end(),
+                     [&](const auto& op) { return evidence.proven(op, dtype); });
+}
+
+/// Time in this dtype over time in f32, by the probes of the model's heavy ops; 0 = not timed.
+double time_ratio(const Question& question, DType dtype) {
+  double half = 0, full = 0;
+  for (const auto& op : timed_ops(question.needs)) {
+    const double a = question.evidence.best_time(op, dtype);
+    const double b = question.evidence.best_time(op, DType::F32);
+    if (a <= 0 || b <= 0) continue;
+    half += a;
+    full += b;
+  }
+  return full > 0 ? half / full : 0;
+}
+
+/// Why a half-precision dtype is out of the question here, or an empty text.
+std::string why_not(const Question& question, DType dtype) {
+  const auto& [facts, needs, wishes, evidence] = question;
+  const bool bf16 = dtype == DType::BF16;
+  if (!(bf16 ? needs.tolerates_bf16 : needs.tolerates_f16)) {
+    return fmt::format("{} does not tolerate it", needs.name);
+  }
+  if (question.is(Kind::Mps) && needs.f32_on_metal) return "it gave people NaNs on Metal";
+  if (wishes.numerics == Numerics::Strict) return "numerics are strict: f32 means f32";
+  if (wishes.preferred_dtype == DType::F32) return "the configuration turns mixed precision off";
+  if (const auto* fault = dtype_fault(question, dtype)) return describe(*fault);
+  if (question.is(Kind::Xpu)) return "never tested on XPU";
+  if (question.is(Kind::Cuda) && facts.capability < 70) return "no fast half precision before sm70";
+  if (question.is(Kind::Cuda) && bf16 && facts.capability < 80) {
+    return fmt::format("emulated on sm{}: bf16 arithmetic begins with sm80", facts.capability);
+  }
+  if (question.is(Kind::Mps) && bf16 && question.macos_older_than(14, 0)) {
+    return "bf16 on Metal needs macOS 14";
+  }
+  if (question.is(Kind::Mps) && bf16 && !facts.has_dtype(DType::BF16)) {
+    return "emulated on M1 and M2: no gain over f16";
+  }
+  if (question.is(Kind::Cpu) && needs.host.own_kernels) {
+    return "the model's own kernels for CPUs are f32 and faster";
+  }
+  if (question.is(Kind::Cpu) && !facts.has_dtype(dtype)) {
+    return bf16 ? "this CPU has neither AMX nor AVX-512-BF16: emulated, slower than f32"
+                : "no f16 arithmetic on this CPU";
+  }
+  return {};
+}
+
+std::string half_reason(const Question& question, DType dtype) {
+  const std::string scaler = dtype == DType::BF16 ? "needs no loss scaling" : "with loss scaling";
+  const double ratio = time_ratio(question, dtype);
+  std::string evidence = is_proven(question, dtype)
+                             ? "passed its probes"
+                             : fmt::format("not measured: default for {}", question.device_name());
+  if (ratio > 0) evidence += fmt::format(", {:.2f} of f32's time", ratio);
+  return question.train() ? evidence + "; " + scaler : evidence;
+}
+
+/// Is this half-precision dtype better than f32 here, and not only smaller?
+bool beats_f32(const Question& question, DType dtype) {
+  const double ratio = time_ratio(question, dtype);
+  switch (question.facts.kind) {
+    case Kind::Cuda:
+      return ratio < 1.25;  // tensor cores; 0 = not timed
+    case Kind::Mps:
+      return is_proven(question, dtype) && ratio < 0.95;
+    case Kind::Cpu:
+      return is_proven(question, dtype) && ratio > 0 && ratio < 0.95;
+    case Kind::Xpu:
+      break;
+  }
+  return false;
+}
+
+/// A preference counts where this dtype is known to work; one for Metal alone counts there always.
+bool is_preferred(const Question& question, DType dtype) {
+  const auto& wishes = question.wishes;
+  if (question.is(Kind::Mps) && wishes.preferred_on_mps) return wishes.preferred_on_mps == dtype;
+  return wishes.preferred_dtype == dtype && (question.is(Kind::Cuda) || is_proven(question, dtype));
+}
+
+std::string f32_reason(const Question& question, const std::vector<DType>& halves) {
+  if (question.wishes.numerics == Numerics::Strict) return "numerics are strict";
+  if (question.wishes.preferred_dtype == DType::F32) {
+    return "the configuration turns mixed precision off";
+  }
+  for (const auto dtype : halves) {
+    if (const double ratio = time_ratio(question, dtype); ratio > 0) {
+      return fmt::format("{} takes {:.2f} of f32's time in the probes: no gain worth its rounding",
+                         to_string(dtype), ratio);
+    }
+  }
+  if (halves.empty()) return "no half precision is usable here";
+  return fmt::format("not measured: default for {}, the exact choice until probes have passed",
+                     question.device_name());
+}
+
+DTypeRanking rank_asked(const Question& question, DType dtype) {
+  const auto& [facts, needs, wishes, evidence] = question;
+  check(dtype != DType::F64 || !question.is(Kind::Mps), ErrorKind::Device,
+        "[plan.dtype] Metal has no float64; got dtype f64, expected f32, bf16 or f16.");
+  const bool tolerated =
+      !is_half(dtype) || (dtype == DType::BF16 ? needs.tolerates_bf16 : needs.tolerates_f16);
+  check(tolerated, ErrorKind::Usage,
+        "[plan.dtype] {} does not tolerate {}; got dtype {}, expected f32.", needs.name,
+        to_string(dtype), to_string(dtype));
+  if (const auto* fault = dtype_fault(question, dtype)) {
+    fail(ErrorKind::Device,
+         "[plan.dtype] {} on {} would be wrong: {}; got dtype {}, expected auto.", to_string(dtype),
+         facts.label(), describe(*fault), to_string(dtype));
+  }
+  const bool needs_macos14 = question.is(Kind::Mps) && dtype == DType::BF16;
+  check(!needs_macos14 || !question.macos_older_than(14, 0), ErrorKind::Device,
+        "[plan.dtype] bf16 on Metal needs macOS 14; got {}, expected dtype f16 or f32.",
+        facts.os_version);
+  std::string reason = "as asked";
+  if (is_half(dtype) && !facts.has_dtype(dtype))
+    reason += "; emulated here, slower than f32 or f16";
+  return {{{dtype, reason}}, {}};
+}
+
+}  // namespace
+
+DTypeRanking rank_dtypes(const Question& question) {
+  const auto& wishes = question.wishes;
+  if (wishes.dtype) return rank_asked(question, *wishes.dtype);
+  DTypeRanking ranking;
+  std::vector<DType> halves;  // usable, bf16 first: it needs no loss scaling
+  for (const auto dtype : {DType::BF16, DType::F16}) {
+    const auto why = why_not(question, dtype);
+    if (why.empty()) {
+      halves.push_back(dtype);
+    } else {
+      ranking.rejected.push_back({std::string(to_string(dtype)), why});
+    }
+  }
+  const auto is_first = [&](DType dtype) { return is_preferred(question, dtype); };
+  std::stable_partition(halves.begin(), halves.end(), is_first);
+
+  std::vector<DTypeOption> later;  // only if f32 does not fit
+  for (const auto dtype : halves) {
+    if (is_first(dtype)) {
+      ranking.options.push_back({dtype, "preferred by the configuration, usable here"});
+    } else if (beats_f32(question, dtype)) {
+      ranking.options.push_back({dtype, half_reason(question, dtype)});
+    } else {
+      later.push_back({dtype, "f32 does not fit; " + half_reason(question, dtype)});
+    }
+  }
+  if (const auto* fault = dtype_fault(question, DType::F32)) {
+    ranking.rejected.push_back({"f32", describe(*fault)});
+  } else {
+    ranking.options.push_back({DType::F32, f32_reason(question, halves)});
+  }
+  ranking.options.insert(ranking.options.end(), later.begin(), later.end());
+  check(!ranking.options.empty(), ErrorKind::Device,
+        "[plan.dtype] no dtype gives {} right numbers on {}: {}. Use --device cpu.",
+        question.needs.name, question.facts.label(),
+        ranking.rejected.empty() ? "" : ranking.rejected.back().why);
+  return ranking;
+}
+
+Choice<bool> choose_autocast(const Question& question, DType dtype) {
+  if (!is_half(dtype)) {
+    return {false, fmt::format("everything computes in {}", to_string(dtype)), {}};
+  }
+  const bool pure = !question.train() && question.wishes.numerics == Numerics::Fast;
+  if (pure) return {false, "numerics are fast: the whole model runs in half precision", {}};
+  return {true,
+          question.train() ? "f32 master weights, norms and loss; heavy ops in half precision"
+                           : "weights in half precision, norms and softmax in f32",
+          {{"off", "norms, softmax and loss would lose digits"}}};
+}
+
+Choice<bool> choose_scaler(const Question& question, DType dtype) {
+  if (!question.train()) return {false, "no gradients in inference", {}};
+  if (dtype == DType::F16) {
+    return {true,
+            "f16 gradients underflow without loss scaling (ours keeps its state in f32, on "
+            "every device)",
+            {{"off", "small gradients would become zero"}}};
+  }
+  const bool bf16 = dtype == DType::BF16;
+  return {false,
+          bf16 ? "bf16 has the exponent range of f32: nothing to scale"
+               : fmt::format("{} gradients do not underflow", to_string(dtype)),
+          {}};
+}
+
+}  // namespace ubique::plan

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// One probe: a name and a function that runs on a device and finds something out. What the standard
+// ops share (inputs, reference, comparison) is in operation.h; the list is made in suite.h.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "ubique/base/numbers/random.h"
+#include "ubique/device/facts.h"
+#include "ubique/probe/core/verdict.h"
+
+namespace ubique::probe {
+
+/// Where and with which randomness a probe runs.
+struct Site {
+  c10::Device device;
+  const device::Facts& facts;
+  Random random;       ///< the probe's own stream: the same numbers on every device
+  bool timing = true;  ///< false: timed probes only compare numbers
+  int threads = 1;     ///< of the CPU, for timing; numbers are compared with one
+};
+
+struct Finding {
+  Outcome outcome = Outcome::Pass;
+  double error = 0, tolerance = 0;
+  double device_ms = 0, cpu_ms = 0;
+  std::string detail;
+};
+
+/// Pass if the error is within the tolerance (NaN never is); the detail is kept only for a failure.
+Finding judge(double error, double tolerance, const std::string& detail);
+/// Skipped or refused, with the reason.
+Finding not_run(Outcome outcome, const std::string& reason);
+
+struct Probe {
+  std::string op;   ///< "conv3d.dilated"
+  std::string tag;  ///< what tells cases of one op apart: "c5d2"; may be empty
+  DType dtype = DType::F32;
+  Layout layout = Layout::Contiguous;
+  bool gradient = false;
+  std::function<Finding(const Site&)> run;
+
+  std::string id() const;  ///< "conv3d.dilated[c5d2]/f32/contiguous/gradient"
+};
+
+/// A number for a name, the same in every process (FNV-1a): stream numbers, cache file names.
+std::uint64_t name_hash(std::string_view name);
+
+}  // namespace ubique::probe

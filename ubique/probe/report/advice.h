@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// From verdicts to plain sentences: what should be avoided on this device, and what to do instead.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ubique/probe/core/verdict.h"
+
+namespace ubique::probe {
+
+/// One sentence per thing to avoid, in the order of the report; empty if there is nothing.
+/// "conv3d.dilated, f32, contiguous: use channels_last (error 0.31, allowed 2e-06)".
+std::vector<std::string> advice(const Report& report);
+
+/// The verdict that is farthest over its tolerance, or refused, or (if all pass) nearest to it.
+const Verdict* worst_of(const std::vector<const Verdict*>& verdicts);
+
+}  // namespace ubique::probe
