@@ -10,6 +10,7 @@
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
 #include "ubique/base/terminal/log.h"
+#include "ubique/base/text/json.h"
 #include "ubique/probe/core/crash_note.h"
 #include "ubique/probe/report/record.h"
 

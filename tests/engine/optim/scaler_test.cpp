@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "ubique/base/numbers/random.h"
+#include "ubique/base/text/json.h"
 
 using namespace ubique;
 using namespace ubique::engine;

@@ -7,6 +7,7 @@
 #include "pickle_samples.h"
 #include "tests/base/scratch.h"
 #include "tests/io/samples.h"
+#include "ubique/base/text/json.h"
 #include "ubique/io/torch/pickle.h"
 #include "ubique/io/torch/pickle_writer.h"
 

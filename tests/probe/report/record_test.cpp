@@ -9,6 +9,7 @@
 #include "tests/base/scratch.h"
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/json.h"
 
 using namespace ubique;
 using namespace ubique::probe;

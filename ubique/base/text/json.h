@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-namespace ubique {
+#include "ubique/base/text/json_fwd.h"
 
-using Json = nlohmann::ordered_json;
+namespace ubique {
 
 /// Input error "[base.json] WHERE is not JSON; line L column C ...", and for a key that an object
 /// has twice or more than 128 levels.

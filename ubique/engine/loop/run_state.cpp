@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/json.h"
 
 namespace ubique::engine {
 namespace {

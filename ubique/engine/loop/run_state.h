@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "ubique/base/text/json.h"
+#include "ubique/base/text/json_fwd.h"
 #include "ubique/data/sampler.h"
 #include "ubique/engine/contract/batch.h"
 

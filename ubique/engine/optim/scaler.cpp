@@ -4,6 +4,8 @@
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
+#include "ubique/base/text/json.h"
+
 namespace ubique::engine {
 
 GradScaler::GradScaler(c10::Device device, bool enabled, ScalerOptions options)

@@ -8,7 +8,7 @@
 
 #include <cstdint>
 
-#include "ubique/base/text/json.h"
+#include "ubique/base/text/json_fwd.h"
 
 namespace ubique::engine {
 

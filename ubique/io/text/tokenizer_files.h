@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "ubique/base/text/json.h"
+#include "ubique/base/text/json_fwd.h"
 #include "ubique/io/text/tokenizer.h"
 
 namespace ubique::io {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/json.h"
 #include "ubique/io/archive/byte_order.h"
 #include "ubique/io/text/printable.h"
 #include "ubique/io/text/utf8.h"

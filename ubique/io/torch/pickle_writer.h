@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "ubique/base/text/json.h"
+#include "ubique/base/text/json_fwd.h"
 #include "ubique/io/torch/pickle_opcodes.h"
 
 namespace ubique::io {

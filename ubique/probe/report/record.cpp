@@ -7,6 +7,7 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/json.h"
 
 namespace ubique::probe {
 namespace {

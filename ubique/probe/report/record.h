@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <string>
 
-#include "ubique/base/text/json.h"
+#include "ubique/base/text/json_fwd.h"
 #include "ubique/probe/core/verdict.h"
 
 namespace ubique::probe {

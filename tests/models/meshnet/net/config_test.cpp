@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/base/scratch.h"
+#include "ubique/base/text/json.h"
 
 using namespace ubique;
 using namespace ubique::meshnet;

@@ -7,6 +7,7 @@
 
 #include "tests/base/scratch.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/json.h"
 
 namespace ubique::meshnet {
 namespace {

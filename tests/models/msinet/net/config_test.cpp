@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/base/scratch.h"
+#include "ubique/base/text/json.h"
 #include "ubique/models/msinet/net/network.h"
 
 using namespace ubique;

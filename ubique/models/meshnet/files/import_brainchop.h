@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "ubique/base/text/json_fwd.h"
 #include "ubique/models/meshnet/files/import_recipe.h"
 #include "ubique/models/meshnet/net/weights.h"
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ubique/models/meshnet/files/import_notes.h"
 
+#include "ubique/base/text/json.h"
 #include "ubique/models/meshnet/files/axes.h"
 #include "ubique/models/meshnet/files/export_names.h"
 

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/json.h"
 
 namespace ubique::meshnet {
 namespace {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "ubique/base/text/json_fwd.h"
 #include "ubique/models/meshnet/net/config.h"
 
 namespace ubique::meshnet {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "ubique/base/terminal/log.h"
+#include "ubique/base/text/json.h"
 #include "ubique/models/meshnet/files/import_recipe.h"
 #include "ubique/models/meshnet/use/overlay.h"
 #include "ubique/models/meshnet/use/scan_segmenter.h"

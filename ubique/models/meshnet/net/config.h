@@ -11,7 +11,7 @@
 
 #include "ubique/base/config/config.h"
 #include "ubique/base/error.h"
-#include "ubique/base/text/json.h"
+#include "ubique/base/text/json_fwd.h"
 #include "ubique/kernels/conv/activation.h"
 
 namespace ubique::meshnet {

@@ -10,6 +10,7 @@
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
 #include "ubique/base/terminal/table.h"
+#include "ubique/base/text/json.h"
 #include "ubique/models/meshnet/score/scoring.h"
 #include "ubique/models/meshnet/score/statistics.h"
 

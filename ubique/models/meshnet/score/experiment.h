@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "ubique/base/text/json.h"
+#include "ubique/base/text/json_fwd.h"
 #include "ubique/models/meshnet/score/metrics.h"
 
 namespace ubique::meshnet {

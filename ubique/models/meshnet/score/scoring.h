@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ubique/base/terminal/progress.h"
-#include "ubique/base/text/json.h"
+#include "ubique/base/text/json_fwd.h"
 #include "ubique/data/scans/study/subject.h"
 #include "ubique/engine/contract/batch.h"
 #include "ubique/models/meshnet/score/metrics.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "ubique/base/text/json.h"
 #include "ubique/base/text/text.h"
 #include "ubique/io/text/printable.h"
 

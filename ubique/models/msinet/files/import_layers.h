@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "ubique/base/text/json.h"
 #include "ubique/io/tensors/host_tensor.h"
 #include "ubique/models/msinet/net/weights.h"
 

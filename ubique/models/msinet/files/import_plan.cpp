@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ubique/base/text/json.h"
 #include "ubique/base/text/text.h"
 #include "ubique/models/msinet/files/import_layers.h"
 

@@ -13,7 +13,7 @@
 
 #include "ubique/base/config/config.h"
 #include "ubique/base/error.h"
-#include "ubique/base/text/json.h"
+#include "ubique/base/text/json_fwd.h"
 
 namespace ubique::msinet {
 

@@ -7,6 +7,7 @@
 
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/csv.h"
+#include "ubique/base/text/json.h"
 
 namespace ubique::msinet {
 namespace {

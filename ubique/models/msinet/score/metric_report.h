@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "ubique/base/text/json.h"
+#include "ubique/base/text/json_fwd.h"
 #include "ubique/models/msinet/score/metric_score.h"
 
 namespace ubique::msinet {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <set>
 
+#include "ubique/base/text/json.h"
 #include "ubique/engine/step/autocast.h"
 #include "ubique/models/trm/data/dataset.h"
 #include "ubique/models/trm/net/loss.h"

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "ubique/base/text/json.h"
+#include "ubique/base/text/json_fwd.h"
 #include "ubique/data/puzzles/set/puzzle_set.h"
 #include "ubique/models/trm/net/network.h"
 

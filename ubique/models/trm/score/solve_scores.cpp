@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "ubique/base/text/json.h"
 #include "ubique/data/puzzles/use/puzzle_augment.h"
 
 namespace ubique::trm {

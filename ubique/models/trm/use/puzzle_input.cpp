@@ -10,6 +10,7 @@
 
 #include "ubique/base/files/file.h"
 #include "ubique/base/files/stream.h"
+#include "ubique/base/text/json.h"
 #include "ubique/data/puzzles/use/puzzle_augment.h"
 #include "ubique/data/puzzles/use/puzzle_check.h"
 #include "ubique/data/puzzles/use/puzzle_text.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "ubique/base/text/json.h"
+#include "ubique/base/text/json_fwd.h"
 #include "ubique/data/puzzles/set/puzzle_set.h"
 #include "ubique/models/trm/use/solver.h"
 
