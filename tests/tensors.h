@@ -13,7 +13,7 @@
 #include "ubique/base/numbers/random.h"
 #include "ubique/engine/checkpoint/tensor_bytes.h"
 #include "ubique/engine/contract/batch.h"
-#include "ubique/io/safetensors.h"
+#include "ubique/io/tensors/safetensors_reader.h"
 
 namespace ubique::test {
 

@@ -21,7 +21,8 @@
 #include "ubique/base/numbers/random.h"
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/text.h"
-#include "ubique/io/safetensors.h"
+#include "ubique/io/tensors/safetensors_reader.h"
+#include "ubique/io/tensors/safetensors_writer.h"
 
 using namespace ubique;
 

@@ -3,7 +3,8 @@
 // and reads it back.
 #include <ubique/base/text/text.h>
 #include <ubique/device/host.h>
-#include <ubique/io/safetensors.h>
+#include <ubique/io/tensors/safetensors_reader.h>
+#include <ubique/io/tensors/safetensors_writer.h>
 
 #include <algorithm>
 #include <array>

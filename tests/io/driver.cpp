@@ -12,7 +12,8 @@
 #include "ubique/base/files/file.h"
 #include "ubique/base/text/json.h"
 #include "ubique/io/arrays/npz.h"
-#include "ubique/io/safetensors.h"
+#include "ubique/io/tensors/safetensors_reader.h"
+#include "ubique/io/tensors/safetensors_writer.h"
 #include "ubique/io/text/tokenizer_trainer.h"
 #include "ubique/io/torch/torch_file.h"
 

@@ -10,7 +10,7 @@
 #include "ubique/io/arrays/hdf5.h"
 #include "ubique/io/arrays/npz.h"
 #include "ubique/io/graphs/tf_graph.h"
-#include "ubique/io/safetensors.h"
+#include "ubique/io/tensors/safetensors_reader.h"
 #include "ubique/io/text/printable.h"
 #include "ubique/io/torch/torch_file.h"
 

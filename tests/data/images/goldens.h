@@ -10,7 +10,7 @@
 
 #include "tests/shared.h"
 #include "ubique/data/images/image.h"
-#include "ubique/io/safetensors.h"
+#include "ubique/io/tensors/safetensors_reader.h"
 
 namespace ubique::test {
 

@@ -6,7 +6,8 @@
 
 #include "checkpoint_samples.h"
 #include "ubique/engine/checkpoint/tensor_bytes.h"
-#include "ubique/io/safetensors.h"
+#include "ubique/io/tensors/safetensors_reader.h"
+#include "ubique/io/tensors/safetensors_writer.h"
 
 using namespace ubique;
 using namespace ubique::engine;

@@ -12,7 +12,7 @@
 #include "tests/shared.h"
 #include "ubique/base/text/json.h"
 #include "ubique/io/archive/byte_order.h"
-#include "ubique/io/safetensors.h"
+#include "ubique/io/tensors/safetensors_reader.h"
 
 using namespace ubique;
 using io::Hdf5Attribute;

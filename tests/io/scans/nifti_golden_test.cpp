@@ -6,8 +6,8 @@
 #include <numeric>
 
 #include "tests/base/scratch.h"
-#include "ubique/io/safetensors.h"
 #include "ubique/io/scans/nifti.h"
+#include "ubique/io/tensors/safetensors_reader.h"
 
 using namespace ubique;
 namespace fs = std::filesystem;

@@ -7,7 +7,9 @@
 
 #include "tests/base/scratch.h"
 #include "tests/io/samples.h"
-#include "ubique/io/safetensors.h"
+#include "ubique/io/tensors/safetensors_reader.h"
+#include "ubique/io/tensors/safetensors_set.h"
+#include "ubique/io/tensors/safetensors_writer.h"
 
 using namespace ubique;
 namespace fs = std::filesystem;

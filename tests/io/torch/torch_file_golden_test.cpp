@@ -5,7 +5,7 @@
 
 #include "tests/base/scratch.h"
 #include "tests/io/samples.h"
-#include "ubique/io/safetensors.h"
+#include "ubique/io/tensors/safetensors_reader.h"
 #include "ubique/io/torch/torch_file.h"
 
 using namespace ubique;

@@ -13,7 +13,7 @@
 #include "ubique/engine/checkpoint/checkpoint_folder.h"
 #include "ubique/engine/checkpoint/checkpoint_header.h"
 #include "ubique/engine/checkpoint/checkpoint_manifest.h"
-#include "ubique/io/safetensors.h"
+#include "ubique/io/tensors/safetensors_reader.h"
 
 namespace ubique::engine {
 namespace {

@@ -9,7 +9,8 @@
 #include "ubique/engine/checkpoint/checkpoint_header.h"
 #include "ubique/engine/checkpoint/checkpoint_manifest.h"
 #include "ubique/engine/checkpoint/tensor_bytes.h"
-#include "ubique/io/safetensors.h"
+#include "ubique/io/tensors/safetensors_reader.h"
+#include "ubique/io/tensors/safetensors_writer.h"
 
 namespace ubique::engine {
 namespace {

@@ -3,7 +3,7 @@
 #include <ATen/ATen.h>
 
 #include "ubique/engine/checkpoint/tensor_bytes.h"
-#include "ubique/io/safetensors.h"
+#include "ubique/io/tensors/safetensors_writer.h"
 #include "ubique/io/torch/torch_file.h"
 #include "ubique/models/meshnet/files/export_names.h"
 #include "ubique/models/meshnet/files/import_layers.h"

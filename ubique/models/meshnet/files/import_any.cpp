@@ -5,7 +5,7 @@
 
 #include "ubique/base/files/file.h"
 #include "ubique/io/archive/file_type.h"
-#include "ubique/io/safetensors.h"
+#include "ubique/io/tensors/safetensors_reader.h"
 #include "ubique/io/text/printable.h"
 #include "ubique/io/torch/torch_file.h"
 #include "ubique/models/meshnet/files/export_names.h"

@@ -5,8 +5,8 @@
 
 #include "ubique/io/archive/file_type.h"
 #include "ubique/io/arrays/npz.h"
-#include "ubique/io/safetensors.h"
 #include "ubique/io/tensor_list.h"
+#include "ubique/io/tensors/safetensors_reader.h"
 #include "ubique/io/text/printable.h"
 #include "ubique/io/torch/torch_file.h"
 #include "ubique/models/msinet/files/import_graph.h"
