@@ -38,14 +38,6 @@ MapScores score_maps(const at::Tensor& got, const at::Tensor& expected) {
           std::max(0.0, divergence.mean().item<double>())};  // rounding alone may go below 0
 }
 
-fs::path data_file(fs::path path) { return path += ".data"; }
-
-void remove_files(const fs::path& path) {
-  std::error_code ignored;
-  fs::remove_all(path, ignored);
-  fs::remove(data_file(path), ignored);
-}
-
 std::int64_t bytes_in(const fs::path& folder) {
   std::int64_t bytes = 0;
   for (const auto& file : fs::recursive_directory_iterator(folder)) {
@@ -83,27 +75,13 @@ CheckedFile compare_outputs(const at::Tensor& got, const engine::GraphExport& mo
   return result;
 }
 
-CheckedFile write_checked(const fs::path& path, const std::string& place,
-                          const std::function<void()>& write,
-                          const std::function<CheckedFile()>& check_written) {
-  check(!fs::exists(path), ErrorKind::Usage, "[{}] {} exists already; expected a new name.", place,
-        path.string());
-  try {
-    write();
-    auto result = check_written();
-    result.bytes = size_of_files(path);
-    return result;
-  } catch (const Error&) {
-    remove_files(path);
-    throw;
-  }
-}
-
 std::int64_t size_of_files(const fs::path& path) {
   if (fs::is_directory(path)) return bytes_in(path);
+  auto data = path;
+  data += ".data";
   std::error_code error;
-  const auto beside = fs::file_size(data_file(path), error);
-  return static_cast<std::int64_t>(fs::file_size(path) + (error ? 0 : beside));
+  const auto data_bytes = fs::file_size(data, error);
+  return static_cast<std::int64_t>(fs::file_size(path) + (error ? 0 : data_bytes));
 }
 
 }  // namespace ubique::exporting

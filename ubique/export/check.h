@@ -6,7 +6,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
 
@@ -32,12 +31,6 @@ struct CheckedFile {
 /// Parity error if they differ by more than weights of `dtype` explain. `place` begins the message.
 CheckedFile compare_outputs(const at::Tensor& got, const engine::GraphExport& model, DType dtype,
                             const std::string& place);
-
-/// Usage error if `path` exists; removes it (a folder too) and `path`.data if `write` or `check`
-/// throws.
-CheckedFile write_checked(const std::filesystem::path& path, const std::string& place,
-                          const std::function<void()>& write,
-                          const std::function<CheckedFile()>& check);
 
 /// Of a file with its FILE.data, or of everything in a folder.
 std::int64_t size_of_files(const std::filesystem::path& path);

@@ -5,6 +5,7 @@
 
 #include "ubique/base/files/file.h"
 #include "ubique/engine/checkpoint/tensor_bytes.h"
+#include "ubique/engine/checkpoint/write_checked.h"
 #include "ubique/export/onnx_run.h"
 #include "ubique/export/onnx_runtime.h"
 #include "ubique/export/tfjs.h"
@@ -24,34 +25,33 @@ void write_companions(const engine::GraphExport& model, const fs::path& folder) 
 CheckedFile export_onnx(const engine::GraphExport& model, const OnnxOptions& options,
                         const fs::path& path, const std::string& python) {
   const auto place = "export.onnx";
-  return write_checked(
-      path, place, [&] { io::write_onnx(path, to_onnx(model.graph, options)); },
-      [&] {
-        auto result =
-            compare_outputs(run_onnx(io::read_onnx(path), engine::torch_tensor(model.input)), model,
-                            options.dtype, place);
-        if (python.empty()) return result;
-        const auto got = run_onnx_runtime(path, model.input, python);
-        if (!got) return result;
-        result = compare_outputs(*got, model, options.dtype, place);
-        result.runtime = "ONNX Runtime";
-        return result;
-      });
+  CheckedFile result;
+  engine::write_checked(path, place, [&] {
+    io::write_onnx(path, to_onnx(model.graph, options));
+    const auto output = run_onnx(io::read_onnx(path), engine::torch_tensor(model.input));
+    result = compare_outputs(output, model, options.dtype, place);
+    if (python.empty()) return;
+    const auto got = run_onnx_runtime(path, model.input, python);
+    if (!got) return;
+    result = compare_outputs(*got, model, options.dtype, place);
+    result.runtime = "ONNX Runtime";
+  });
+  result.bytes = size_of_files(path);
+  return result;
 }
 
 CheckedFile export_tfjs(const engine::GraphExport& model, DType dtype, const fs::path& folder) {
   const auto place = "export.tfjs";
-  return write_checked(
-      folder, place,
-      [&] {
-        const auto layers = to_tfjs(model.graph, dtype);
-        io::write_tfjs(folder, layers.document, layers.weights);
-        write_companions(model, folder);
-      },
-      [&] {
-        return compare_outputs(run_tfjs(io::read_tfjs(folder), engine::torch_tensor(model.input)),
-                               model, dtype, place);
-      });
+  CheckedFile result;
+  engine::write_checked(folder, place, [&] {
+    const auto layers = to_tfjs(model.graph, dtype);
+    io::write_tfjs(folder, layers.document, layers.weights);
+    write_companions(model, folder);
+    const auto output = run_tfjs(io::read_tfjs(folder), engine::torch_tensor(model.input));
+    result = compare_outputs(output, model, dtype, place);
+  });
+  result.bytes = size_of_files(folder);
+  return result;
 }
 
 }  // namespace ubique::exporting

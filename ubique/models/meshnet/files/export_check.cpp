@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ubique/models/meshnet/files/export_check.h"
 
+#include "ubique/engine/checkpoint/checkpoint.h"
 #include "ubique/engine/checkpoint/state_dict.h"
+#include "ubique/engine/checkpoint/write_checked.h"
 #include "ubique/models/meshnet/commands/commands.h"
 
 namespace ubique::meshnet {
@@ -34,22 +36,14 @@ std::string difference(const MeshNetFile& written, const MeshNetFile& read) {
 }  // namespace
 
 void export_checked(const MeshNetFile& file, const std::string& format, const fs::path& path) {
-  check(!fs::exists(path), ErrorKind::Usage,
-        "[meshnet.export] {} exists already; expected a new name.", path.string());
-  try {
+  engine::write_checked(path, "meshnet.export", [&] {
     write_format(file, format, path);
-  } catch (const Error&) {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);  // a folder with some of its files
-    throw;
-  }
-  const auto differs = difference(file, open_file(path));
-  if (differs.empty()) return;
-  fs::remove_all(path);
-  fail(ErrorKind::Parity,
-       "[meshnet.export] what was written is not what was read back; got other values in {}, "
-       "expected the same bits. Nothing was kept.",
-       differs);
+    const auto differs = difference(file, open_file(path));
+    check(differs.empty(), ErrorKind::Parity,
+          "[meshnet.export] what was written is not what was read back; got other values in {}, "
+          "expected the same bits. Nothing was kept.",
+          differs);
+  });
 }
 
 }  // namespace ubique::meshnet

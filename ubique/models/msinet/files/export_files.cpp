@@ -6,8 +6,9 @@
 #include "ubique/engine/checkpoint/checkpoint.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/engine/checkpoint/tensor_bytes.h"
+#include "ubique/engine/checkpoint/write_checked.h"
 #include "ubique/io/arrays/npz.h"
-#include "ubique/io/safetensors.h"
+#include "ubique/io/tensors/safetensors_writer.h"
 #include "ubique/models/msinet/commands/commands.h"
 #include "ubique/models/msinet/files/import_keras.h"
 
@@ -130,22 +131,14 @@ void export_checked(const MsiNetFile& file, const std::string& format, const fs:
         "[msinet.export] a checkpoint is the same for every layout; got --layout {}, expected it "
         "with safetensors, h5 or npz.",
         layout ? to_string(*layout) : "");
-  check(!fs::exists(path), ErrorKind::Usage,
-        "[msinet.export] {} exists already; expected a new name.", path.string());
-  try {
+  engine::write_checked(path, "msinet.export", [&] {
     write_format(file, format, path, layout);
-  } catch (const Error&) {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);  // a folder with some of its files
-    throw;
-  }
-  const auto differs = difference(file.tensors, read_again(path));
-  if (differs.empty()) return;
-  fs::remove_all(path);
-  fail(ErrorKind::Parity,
-       "[msinet.export] what was written is not what was read back; got other values in {}, "
-       "expected the same bits. Nothing was kept.",
-       differs);
+    const auto differs = difference(file.tensors, read_again(path));
+    check(differs.empty(), ErrorKind::Parity,
+          "[msinet.export] what was written is not what was read back; got other values in {}, "
+          "expected the same bits. Nothing was kept.",
+          differs);
+  });
 }
 
 }  // namespace ubique::msinet

@@ -7,7 +7,8 @@
 #include "ubique/engine/checkpoint/checkpoint.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/engine/checkpoint/tensor_bytes.h"
-#include "ubique/io/safetensors.h"
+#include "ubique/engine/checkpoint/write_checked.h"
+#include "ubique/io/tensors/safetensors_writer.h"
 #include "ubique/io/torch/torch_file.h"
 #include "ubique/models/trm/files/import_config.h"
 #include "ubique/models/trm/files/weights.h"
@@ -80,6 +81,13 @@ void write_checkpoint(TrmModel& model, const fs::path& path) {
   engine::save_checkpoint(path, checkpoint);
 }
 
+void write_format(TrmModel& model, const std::string& format, const fs::path& path,
+                  const std::string& prefix) {
+  if (format == "checkpoint") return write_checkpoint(model, path);
+  const auto tensors = original_state(model, prefix);
+  format == "pt" ? write_torch(model, tensors, path) : write_safetensors_file(model, tensors, path);
+}
+
 engine::NamedTensors read_again(const fs::path& path) {
   if (engine::is_checkpoint(path)) return engine::load_checkpoint(path, false).model;
   return engine::state_dict(load_any(path)->network());
@@ -100,22 +108,14 @@ std::string first_different(const engine::NamedTensors& written, const engine::N
 
 void export_checked(TrmModel& model, const std::string& format, const fs::path& path,
                     const std::string& prefix) {
-  check(!fs::exists(path), ErrorKind::Usage, "[trm.export] {} exists already; expected a new name.",
-        path.string());
-  if (format == "checkpoint") {
-    write_checkpoint(model, path);
-  } else {
-    const auto tensors = original_state(model, prefix);
-    format == "pt" ? write_torch(model, tensors, path)
-                   : write_safetensors_file(model, tensors, path);
-  }
-  const auto differs = first_different(engine::state_dict(model.network()), read_again(path));
-  if (differs.empty()) return;
-  fs::remove_all(path);
-  fail(ErrorKind::Parity,
-       "[trm.export] what was written is not what was read back; got other values in {}, expected "
-       "the same bits. Nothing was kept.",
-       differs);
+  engine::write_checked(path, "trm.export", [&] {
+    write_format(model, format, path, prefix);
+    const auto differs = first_different(engine::state_dict(model.network()), read_again(path));
+    check(differs.empty(), ErrorKind::Parity,
+          "[trm.export] what was written is not what was read back; got other values in {}, "
+          "expected the same bits. Nothing was kept.",
+          differs);
+  });
 }
 
 }  // namespace ubique::trm
