@@ -10,6 +10,7 @@
 #include "tests/models/msinet/net/network_samples.h"
 #include "ubique/device/numerics.h"
 #include "ubique/device/select.h"
+#include "ubique/models/msinet/files/weight_files.h"
 #include "ubique/models/msinet/net/model.h"
 
 using namespace ubique;

@@ -5,6 +5,7 @@
 #include "tests/io/graphs/tf_graph_samples.h"
 #include "tests/models/msinet/net/network_samples.h"
 #include "ubique/base/files/file.h"
+#include "ubique/models/msinet/files/weight_files.h"
 
 using namespace ubique;
 using namespace ubique::msinet;

@@ -11,6 +11,7 @@
 #include "ubique/io/arrays/npz.h"
 #include "ubique/io/torch/torch_file.h"
 #include "ubique/models/msinet/files/import_layers.h"
+#include "ubique/models/msinet/files/weight_files.h"
 #include "ubique/models/msinet/net/model.h"
 
 using namespace ubique;

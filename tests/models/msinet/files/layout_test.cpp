@@ -4,7 +4,7 @@
 #include "tests/models/msinet/net/network_samples.h"
 #include "ubique/base/files/file.h"
 #include "ubique/io/arrays/hdf5.h"
-#include "ubique/models/msinet/commands/commands.h"
+#include "ubique/models/msinet/files/weight_files.h"
 #include "ubique/models/msinet/net/model.h"
 
 using namespace ubique;

@@ -24,7 +24,7 @@ MsiNetModel page_model() {
 
 engine::GraphExport page_export(MsiNetModel& model) {
   auto exported = graph_export(model);
-  exported.companions = web_companions(model);
+  exported.companions = web_sidecar_files(model);
   exported.page = {"saliency", {"onnx"}};
   return exported;
 }

@@ -9,7 +9,6 @@
 #include "tests/device.h"
 #include "ubique/base/files/file.h"
 #include "ubique/data/images/scenes.h"
-#include "ubique/models/msinet/commands/commands.h"
 #include "ubique/models/msinet/train/task.h"
 
 namespace ubique::test {

@@ -5,7 +5,10 @@
 #include "ubique/engine/checkpoint/checkpoint.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/io/images/png.h"
-#include "ubique/models/msinet/files/results.h"
+#include "ubique/models/msinet/data/open_data.h"
+#include "ubique/models/msinet/files/named_weights.h"
+#include "ubique/models/msinet/files/weight_files.h"
+#include "ubique/models/msinet/train/results.h"
 
 using namespace ubique;
 using namespace ubique::msinet;

@@ -3,7 +3,7 @@
 // a few of them drawn. By the same commands that a person would type, without a download.
 #include <fmt/format.h>
 
-#include "ubique/engine/demo.h"
+#include "ubique/engine/walk/demo.h"
 #include "ubique/models/msinet/commands/commands.h"
 #include "ubique/models/msinet/train/task.h"
 

@@ -11,8 +11,10 @@
 #include "ubique/base/terminal/progress.h"
 #include "ubique/io/images/image.h"
 #include "ubique/models/msinet/commands/commands.h"
+#include "ubique/models/msinet/data/open_data.h"
 #include "ubique/models/msinet/score/metric_colour.h"
 #include "ubique/models/msinet/score/metric_report.h"
+#include "ubique/models/msinet/use/open.h"
 #include "ubique/models/msinet/use/predictor.h"
 
 namespace ubique::msinet {
@@ -50,7 +52,7 @@ std::vector<at::Tensor> predict_all(Predictor& predictor,
   for (std::size_t first = 0; first < samples.size(); first += kBatch) {
     std::vector<at::Tensor> images;
     for (auto i = first; i < std::min(samples.size(), first + kBatch); ++i) {
-      images.push_back(predictor.prepare(data::read_stimulus(samples[i]), host_threads()));
+      images.push_back(predictor.prepare(data::read_stimulus(samples[i]), hardware_threads()));
     }
     const auto batch = predictor.maps(at::stack(images));  // (B, H, W)
     for (std::int64_t i = 0; i < batch.size(0); ++i) maps.push_back(batch[i]);
@@ -117,22 +119,22 @@ engine::Outcome evaluate_msinet(const engine::Request& request) {
   const auto part = request.config.get<std::string>("part", "valid");
   check(part == "valid" || part == "train", ErrorKind::Usage,
         "[msinet.evaluate] unknown part; got '{}', expected valid or train.", part);
-  const auto data = open_data(request.config, file.config.size, host_threads());
+  const auto data = open_data(request.config, file.config.size, hardware_threads());
   const auto session = open_run_session(file.config, request);
   const auto& samples = part == "train" ? data.train : data.valid;
   const auto bias = CentreBias::blurred(scored_images(data.train.empty() ? samples : data.train));
-  Predictor predictor(file, session.plan, session.device.torch_device);
+  Predictor predictor(file, session.plan(), session.torch_device());
   const Evaluation found{samples, scored_images(samples), predict_all(predictor, samples, request),
                          bias, data.blur};
   if (!request.output.empty()) make_folder(request.output);
   engine::Outcome outcome;
   outcome.json = json_document("evaluate", 1);
   outcome.json["model"] = request.model;
-  outcome.json["device"] = session.device.facts.label();
+  outcome.json["device"] = session.facts().label();
   for (const auto definition : definitions) {
     ScoreOptions options;
     options.definition = definition;
-    options.threads = host_threads();
+    options.threads = hardware_threads();
     const auto rows = score_rows(found, predictor, options);
     const std::string name(to_string(definition));
     outcome.text += fmt::format("{}:\n{}\n", name, score_table(rows, usual_averaging(definition)));

@@ -7,6 +7,8 @@
 
 #include "ubique/base/terminal/log.h"
 #include "ubique/models/msinet/commands/commands.h"
+#include "ubique/models/msinet/data/open_data.h"
+#include "ubique/models/msinet/use/open.h"
 #include "ubique/models/msinet/use/predictor.h"
 #include "ubique/models/msinet/use/run_video.h"
 
@@ -22,7 +24,8 @@ RunPace pace_of(const plan::Plan& plan) {
   RunPace pace;
   pace.batch = static_cast<int>(on_cpu && !plan.micro_batch_asked ? 1 : plan.micro_batch.value);
   pace.decoders = threads;
-  pace.encoders = on_cpu || threads == 0 ? threads : std::max(threads, host_threads() - threads);
+  pace.encoders =
+      on_cpu || threads == 0 ? threads : std::max(threads, hardware_threads() - threads);
   return pace;
 }
 
@@ -117,10 +120,10 @@ engine::Outcome run_msinet(const engine::Request& request) {
   const auto jobs = list_run_jobs(request.inputs, settings);
   const auto file = open_file(request);
   const auto session = open_run_session(file.config, request, kRunBatch);
-  const auto pace = pace_of(session.plan);
-  log::info("{} on {}, {} pictures, {} videos", file.config.name(), session.device.facts.label(),
+  const auto pace = pace_of(session.plan());
+  log::info("{} on {}, {} pictures, {} videos", file.config.name(), session.facts().label(),
             jobs.pictures.size(), jobs.videos.size());
-  Predictor predictor(file, session.plan, session.device.torch_device);
+  Predictor predictor(file, session.plan(), session.torch_device());
   RunResult result;
   result.asked = jobs.pictures.size();
   if (!jobs.pictures.empty()) {

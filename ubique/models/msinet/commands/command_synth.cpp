@@ -7,6 +7,7 @@
 #include "ubique/base/terminal/progress.h"
 #include "ubique/data/images/scenes.h"
 #include "ubique/models/msinet/commands/commands.h"
+#include "ubique/models/msinet/data/open_data.h"
 
 namespace ubique::msinet {
 namespace {
@@ -39,7 +40,7 @@ engine::Outcome synth(const engine::Request& request) {
   auto json = json_document("synth", 1);
   json["folder"] = folder.string();
   try {
-    data::write_scenes(folder, options, host_threads(), [&](std::int64_t done, std::int64_t) {
+    data::write_scenes(folder, options, hardware_threads(), [&](std::int64_t done, std::int64_t) {
       progress.advance(done - written);
       written = done;
       if (request.stop_requested && request.stop_requested()) throw SynthStopped();

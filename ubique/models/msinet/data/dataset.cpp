@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "ubique/data/images/frame.h"
 #include "ubique/io/images/image.h"
@@ -21,6 +22,15 @@ at::Tensor tensor_of(const data::Image& image) {
   const auto view = at::from_blob(const_cast<float*>(image.values.data()),
                                   {image.height, image.width, image.channels}, at::kFloat);
   return view.permute({2, 0, 1}).clone(at::MemoryFormat::Contiguous);
+}
+
+data::Image image_of(const at::Tensor& map) {
+  const auto host = map.contiguous();  // (H, W)
+  data::Image image{static_cast<int>(host.size(0)), static_cast<int>(host.size(1)), 1, {}};
+  image.values.resize(image.size());
+  std::memcpy(image.values.data(), host.const_data_ptr<float>(),
+              image.values.size() * sizeof(float));
+  return image;
 }
 
 SaliencyDataset::SaliencyDataset(std::vector<data::SaliencySample> samples,

@@ -53,5 +53,7 @@ class SaliencyDataset final : public engine::Dataset {
 
 /// A copy, (H, W, C) to (C, H, W).
 at::Tensor tensor_of(const data::Image& image);
+/// A copy of a map (H, W), f32 on the host.
+data::Image image_of(const at::Tensor& map);
 
 }  // namespace ubique::msinet

@@ -9,8 +9,8 @@
 #include "ubique/engine/checkpoint/write_checked.h"
 #include "ubique/io/arrays/npz.h"
 #include "ubique/io/tensors/safetensors_writer.h"
-#include "ubique/models/msinet/commands/commands.h"
 #include "ubique/models/msinet/files/import_keras.h"
+#include "ubique/models/msinet/files/weight_files.h"
 
 namespace ubique::msinet {
 namespace {

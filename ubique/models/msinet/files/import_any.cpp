@@ -11,7 +11,8 @@
 #include "ubique/io/torch/torch_file.h"
 #include "ubique/models/msinet/files/import_graph.h"
 #include "ubique/models/msinet/files/import_keras.h"
-#include "ubique/models/msinet/files/results.h"
+#include "ubique/models/msinet/files/named_weights.h"
+#include "ubique/models/msinet/files/weight_files.h"
 
 namespace ubique::msinet {
 namespace {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The manifest, the sample picture and its expected values.
 #include "ubique/models/msinet/files/sidecar_files.h"
 
 #include <ATen/ATen.h>
@@ -8,8 +9,8 @@
 
 #include "ubique/base/numbers/random.h"
 #include "ubique/data/images/frame.h"
+#include "ubique/io/images/png.h"
 #include "ubique/models/msinet/data/dataset.h"
-#include "ubique/models/msinet/use/predictor.h"
 
 namespace ubique::msinet {
 namespace {
@@ -17,8 +18,8 @@ namespace {
 constexpr const char* kPagePicture = "picture.png";
 constexpr const char* kPageValues = "picture.bin";
 
-/// Frames that the page offers: those of the original's demo, for cameras on slow and fast
-/// machines, and the network's own.
+/// Input sizes that the page offers: those of the original's demo, for slow and fast machines, and
+/// the network's own.
 std::vector<std::array<std::int64_t, 2>> page_sizes(const MsiNetConfig& config) {
   std::vector<std::array<std::int64_t, 2>> sizes = {
       {48, 64}, {72, 96}, {120, 160}, {168, 224}, {240, 320}};
@@ -34,11 +35,11 @@ std::vector<std::array<std::int64_t, 2>> page_sizes(const MsiNetConfig& config) 
   return sizes;
 }
 
-/// Waves of colour, a bright disc, some noise; of a shape that no frame has.
+/// Waves of colour, a bright disc, some noise; its aspect ratio differs from every input size.
 io::Picture page_picture() {
   io::Picture picture{150, 133, 3, {}};
   const Random random(31);
-  std::uint64_t place = 0;
+  std::uint64_t drawn = 0;
   for (int y = 0; y < picture.height; ++y) {
     for (int x = 0; x < picture.width; ++x) {
       const bool disc = std::hypot(x - 97, y - 45) < 17;
@@ -46,7 +47,7 @@ io::Picture page_picture() {
         const double wave = 110 + 70 * std::sin(0.05 * (c + 1) * x + 0.04 * (3 - c) * y);
         const double value = disc && c == 0 ? 235 : wave;
         picture.pixels.push_back(
-            static_cast<std::uint8_t>(std::lround(value + 20 * (random.uniform(place++) - 0.5))));
+            static_cast<std::uint8_t>(std::lround(value + 20 * (random.uniform(drawn++) - 0.5))));
       }
     }
   }
@@ -57,16 +58,16 @@ void append_floats(std::string& bytes, const float* values, std::size_t count) {
   bytes.append(reinterpret_cast<const char*>(values), count * sizeof(float));
 }
 
-/// Each step of ours on the way from the picture to its map.
+/// The picture in the frame, the frame's map and the map at the picture's size.
 std::string page_values(MsiNetModel& model, const io::Picture& picture, data::FrameSize frame) {
   const auto pad = static_cast<float>(model.settings().preprocessing.pad);
   const auto image = tensor_of(data::prepare(picture, frame, pad)).contiguous();  // (3, h, w)
-  Predictor predictor(model.msinet());
-  const auto map = predictor.maps(image.unsqueeze(0))[0].contiguous();  // (h, w)
-  const auto whole = predictor.restore(map, {picture.height, picture.width});
-  const auto floats = image.to(at::kFloat).contiguous();
+  const at::NoGradGuard no_gradients;
+  const auto maps = model.msinet().forward(image.unsqueeze(0).to(model.device()));  // (1, 1, h, w)
+  const auto map = maps[0][0].to(at::kCPU, at::kFloat).contiguous();
+  const auto whole = data::restore(image_of(map), {picture.height, picture.width});
   std::string bytes;
-  append_floats(bytes, floats.const_data_ptr<float>(), static_cast<std::size_t>(floats.numel()));
+  append_floats(bytes, image.const_data_ptr<float>(), static_cast<std::size_t>(image.numel()));
   append_floats(bytes, map.const_data_ptr<float>(), static_cast<std::size_t>(map.numel()));
   append_floats(bytes, whole.values.data(), whole.values.size());
   return bytes;
@@ -74,7 +75,7 @@ std::string page_values(MsiNetModel& model, const io::Picture& picture, data::Fr
 
 }  // namespace
 
-std::map<std::string, std::string> web_companions(MsiNetModel& model) {
+std::map<std::string, std::string> web_sidecar_files(MsiNetModel& model) {
   const auto& config = model.settings();
   const auto sizes = page_sizes(config);
   const auto picture = page_picture();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the page that shows where people look must know of a network, and a picture on which it can
-// hold its own steps against ours.
+// Files beside an exported network for the web page that shows saliency maps: a manifest, and a
+// sample picture with expected values, on which the page checks its own computation.
 #pragma once
 
 #include <map>
@@ -10,8 +10,8 @@
 
 namespace ubique::msinet {
 
-/// ubique.json; picture.png; and picture.bin, what we make of that picture: brought into a frame,
-/// the frame's map, the map at the picture's size. (3, h, w), (h, w), (H, W), f32, little-endian.
-std::map<std::string, std::string> web_companions(MsiNetModel& model);
+/// ubique.json; picture.png; and picture.bin with our results for that picture: the resized input
+/// (3, h, w), its map (h, w), and the map at the picture's size (H, W); f32, little-endian.
+std::map<std::string, std::string> web_sidecar_files(MsiNetModel& model);
 
 }  // namespace ubique::msinet

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An MSI-Net's configuration as a checkpoint's header holds it.
+// Presets, configuration keys, validation and JSON of an MSI-Net's configuration.
+#include "ubique/models/msinet/net/config.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,10 +9,8 @@
 #include "ubique/base/text/names.h"
 #include "ubique/base/text/text.h"
 #include "ubique/data/images/datasets.h"
-#include "ubique/models/msinet/net/config.h"
 
 namespace ubique::msinet {
-
 namespace {
 
 constexpr NameTable<Upsample, 2> kUpsampleNames{
@@ -76,7 +75,7 @@ void check_size(const MsiNetConfig& config, ErrorKind kind) {
   for (const auto extent : config.size) {
     check_range("size", extent, 16384, kind);
     check(extent % config.reduction() == 0, kind,
-          "[msinet.config] the size must divide; got {}, expected a multiple of {}.", extent,
+          "[msinet.config] the size does not divide; got {}, expected a multiple of {}.", extent,
           config.reduction());
   }
 }
@@ -88,6 +87,43 @@ std::array<std::int64_t, 2> read_size(const Config& config, std::array<std::int6
         "[msinet.config] {}: size has {} numbers, expected height and width.", config.where("size"),
         given->size());
   return {given->front(), given->back()};
+}
+
+constexpr const char* kErrorTag = "msinet.config";
+
+Json encoder_json(const std::vector<EncoderStage>& stages) {
+  Json json = Json::array();
+  for (const auto& stage : stages) {
+    json.push_back(
+        {{"widths", stage.widths}, {"stride", stage.stride}, {"dilation", stage.dilation}});
+  }
+  return json;
+}
+
+std::vector<EncoderStage> encoder_from(const Json& json, const std::string& where) {
+  check(json.is_array(), ErrorKind::Input,
+        "[msinet.config] {}: 'encoder' cannot be read; got {}, expected a list of stages.", where,
+        json.dump());
+  std::vector<EncoderStage> stages;
+  for (const auto& item : json) {
+    auto& stage = stages.emplace_back();
+    JsonFields fields(item, kErrorTag, where + ", encoder");
+    fields.take("widths", stage.widths);
+    fields.take("stride", stage.stride);
+    fields.take("dilation", stage.dilation);
+    fields.finish();
+  }
+  return stages;
+}
+
+Preprocessing preprocessing_from(const Json& json, const std::string& where) {
+  Preprocessing how;
+  JsonFields fields(json, kErrorTag, where + ", preprocessing");
+  fields.take("variant", how.variant);
+  fields.take("means", how.means);
+  fields.take("pad", how.pad);
+  fields.finish();
+  return how;
 }
 
 }  // namespace
@@ -185,47 +221,6 @@ std::int64_t parameter_count(const MsiNetConfig& config) {
   return count;
 }
 
-namespace {
-
-constexpr const char* kConfigPlace = "msinet.config";
-
-Json encoder_json(const std::vector<EncoderStage>& stages) {
-  Json json = Json::array();
-  for (const auto& stage : stages) {
-    json.push_back(
-        {{"widths", stage.widths}, {"stride", stage.stride}, {"dilation", stage.dilation}});
-  }
-  return json;
-}
-
-std::vector<EncoderStage> encoder_from(const Json& json, const std::string& where) {
-  check(json.is_array(), ErrorKind::Input,
-        "[msinet.config] {}: 'encoder' cannot be read; got {}, expected a list of stages.", where,
-        json.dump());
-  std::vector<EncoderStage> stages;
-  for (const auto& item : json) {
-    auto& stage = stages.emplace_back();
-    JsonFields fields(item, kConfigPlace, where + ", encoder");
-    fields.take("widths", stage.widths);
-    fields.take("stride", stage.stride);
-    fields.take("dilation", stage.dilation);
-    fields.finish();
-  }
-  return stages;
-}
-
-Preprocessing preprocessing_from(const Json& json, const std::string& where) {
-  Preprocessing how;
-  JsonFields fields(json, kConfigPlace, where + ", preprocessing");
-  fields.take("variant", how.variant);
-  fields.take("means", how.means);
-  fields.take("pad", how.pad);
-  fields.finish();
-  return how;
-}
-
-}  // namespace
-
 Json to_json(const MsiNetConfig& config) {
   const auto& how = config.preprocessing;
   return {{"encoder", encoder_json(config.encoder)},
@@ -241,7 +236,7 @@ Json to_json(const MsiNetConfig& config) {
 
 MsiNetConfig from_json(const Json& json, const std::string& where) {
   MsiNetConfig config;
-  JsonFields fields(json, kConfigPlace, where);
+  JsonFields fields(json, kErrorTag, where);
   const auto encoder = fields.take_json("encoder");
   if (!encoder.is_null()) config.encoder = encoder_from(encoder, where);
   fields.take("aspp_width", config.aspp_width);

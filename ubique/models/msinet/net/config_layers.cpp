@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The convolutions that a configuration means, under the published network's names.
+// The list of convolutions of a configuration, under the published network's names.
 #include <fmt/format.h>
 
 #include "ubique/models/msinet/net/config.h"
@@ -32,7 +32,7 @@ class LayerLister {
         channels_ = width;
       }
       divisor_ *= stage.stride;
-      if (s >= config_.first_tap()) seen_ += channels_;
+      if (s >= config_.first_tap()) aspp_in_ += channels_;
     }
   }
 
@@ -41,7 +41,7 @@ class LayerLister {
     int count = 0;
     const auto add = [&](std::int64_t kernel, std::int64_t dilation, std::int64_t divisor) {
       layers_.push_back(
-          {"aspp", fmt::format("conv1_{}", ++count), kernel, seen_, width, dilation, divisor});
+          {"aspp", fmt::format("conv1_{}", ++count), kernel, aspp_in_, width, dilation, divisor});
     };
     add(1, 1, divisor_);
     for (const auto dilation : config_.aspp_dilations) add(3, dilation, divisor_);
@@ -66,7 +66,7 @@ class LayerLister {
 
   const MsiNetConfig& config_;
   std::vector<LayerSpec> layers_;
-  std::int64_t channels_ = kColours, seen_ = 0, divisor_ = 1;
+  std::int64_t channels_ = kColours, aspp_in_ = 0, divisor_ = 1;
 };
 
 }  // namespace

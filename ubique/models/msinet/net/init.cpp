@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fresh weights. Every convolution has its own stream, numbered by its place, so that the bits
-// depend on neither the device nor the order of work.
+// Weight initialisation. Every convolution draws from its own random stream, numbered by layer, so
+// that the bits depend on neither the device nor the order of work.
 #include <ATen/ATen.h>
 
 #include <cmath>
@@ -25,7 +25,8 @@ void initialize(MsiNet& network, const Random& random) {
     }
     const auto taps = target.size(2) * target.size(3);
     const auto fans = static_cast<double>(taps * (target.size(0) + target.size(1)));
-    // Pixels count to 255; the first kernels bring them to where Glorot's rule starts from.
+    // Glorot's rule assumes inputs of unit variance; pixels range to 255, so the first kernels
+    // scale.
     const double scale = index == 0 ? 1 / kPixelDeviation : 1;
     const auto bound = static_cast<float>(scale * std::sqrt(6 / fans));
     auto values = at::empty(target.sizes(), at::TensorOptions(at::kFloat));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The KLD of kld_loss() in plain tensor operations; autograd gives its gradient.
 #include "ubique/models/msinet/net/loss.h"
 
 #include <ATen/ATen.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Weights in and out of the network, the training step, the plan's memory format.
 #include "ubique/models/msinet/net/model.h"
 
 #include <ATen/ATen.h>

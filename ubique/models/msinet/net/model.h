@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An MSI-Net as the engine sees it: its network, its loss and what it needs of a machine.
+// An MSI-Net behind the engine's Model interface: network, loss, and resource needs for the plan.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,8 @@ namespace ubique::msinet {
 class MsiNetModel final : public engine::Model {
  public:
   explicit MsiNetModel(const MsiNetConfig& config);
-  /// With its weights; the layers that an encoder alone lacks are fresh, from `random`.
+  /// With the file's weights; layers missing from an encoder-only file are initialised from
+  /// `random`.
   explicit MsiNetModel(const MsiNetFile& file, const Random& random = Random(42));
 
   std::string family() const override { return "msinet"; }
@@ -28,10 +29,10 @@ class MsiNetModel final : public engine::Model {
 
   MsiNet& msinet() { return *network_; }
   const MsiNetConfig& settings() const { return network_->config(); }
-  /// Config and weights as they are now, on the host.
+  /// The current config and weights, on the host.
   MsiNetFile file() const;
   c10::Device device() const;
-  const std::string& backend() const { return backend_; }  ///< the plan's device, once adopted
+  const std::string& backend() const { return backend_; }  ///< the plan's, after apply_plan()
 
  private:
   std::shared_ptr<MsiNet> network_;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this implementation takes of a machine, counted tensor by tensor as network.cpp makes them.
+// Memory and arithmetic of the network for the plan, counted tensor by tensor as network.cpp
+// allocates them.
 #include <algorithm>
 
 #include "ubique/models/msinet/net/network.h"
@@ -7,7 +8,7 @@
 namespace ubique::msinet {
 namespace {
 
-/// Elements of a layer's input and output for a picture of that many pixels.
+/// Elements of a layer's input and output for a picture of `pixels` pixels.
 struct LayerElements {
   std::int64_t in, out;
 };
@@ -17,32 +18,32 @@ LayerElements elements_of(const LayerSpec& layer, std::int64_t pixels) {
   return {layer.in * area, layer.out * area};
 }
 
-/// Kept for backward: every convolution's input (the ReLU before it keeps the same tensor), what
-/// the maxima take and where they found it (an index has twice the bytes of a value), the map.
+/// Saved for backward: every convolution's input (shared with the ReLU before it), input and
+/// indices of max pooling (an index has twice the bytes of an f32), the map.
 plan::ActivationNeed activations_of(const MsiNetConfig& config, std::int64_t pixels) {
   plan::ActivationNeed need;
   std::int64_t divisor = 1;
   for (const auto& stage : config.encoder) {
     const auto area = pixels / (divisor * divisor);
-    need.saved += stage.widths.back() * area;  // what the maximum takes
+    need.saved += stage.widths.back() * area;  // input of max pooling
     divisor *= stage.stride;
     const auto pooled = stage.widths.back() * pixels / (divisor * divisor);
     need.saved_f32 += 2 * pooled;
-    if (stage.stride == 1) need.saved += pooled;  // with zeros around it
+    if (stage.stride == 1) need.saved += pooled;  // its padded copy
   }
   bool joined = false;
   for (const auto& layer : layers_of(config)) {
     const auto elements = elements_of(layer, pixels);
     const bool branch = layer.group == "aspp" && layer.name != "conv2";
-    if (!branch || !joined) need.saved += elements.in;  // the branches take one tensor
+    if (!branch || !joined) need.saved += elements.in;  // branches share one input
     joined = joined || branch;
-    if (branch) need.saved += elements.out;  // beside the one they are put together in
+    if (branch) need.saved += elements.out;  // besides their concatenation
     need.run = std::max(need.run, elements.in + elements.out);
     need.transient = std::max(need.transient, elements.in + 2 * elements.out);
     need.largest = std::max({need.largest, elements.in, elements.out});
   }
   need.loss = 8 * pixels;  // the map, its range, both distributions and their ratio
-  // The widest moment of inference is the ASPP module's or the first stage's, with the picture.
+  // The peak of inference is in the ASPP module or the first stage, with the picture still there.
   need.run += 3 * pixels + need.largest;
   return need;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Encoder, ASPP module and decoder; the frozen form for inference.
 #include "ubique/models/msinet/net/network.h"
 
 #include <ATen/ATen.h>
@@ -6,7 +7,7 @@
 #include "ubique/base/error.h"
 #include "ubique/kernels/conv/max_pool.h"
 #include "ubique/kernels/dispatch/autograd.h"
-#include "ubique/kernels/dispatch/fused_image_ops.h"
+#include "ubique/kernels/dispatch/fused_conv.h"
 #include "ubique/models/msinet/net/preprocess.h"
 #include "ubique/models/msinet/net/upsample.h"
 
@@ -15,13 +16,13 @@ namespace {
 
 constexpr double kRangeEpsilon = 1e-7;
 
-/// The weights of a 1x1 convolution of the first `width` channels and of the rest.
+/// Splits the kernel of a 1x1 convolution: the first `width` input channels, and the rest.
 std::pair<at::Tensor, at::Tensor> split_kernel(const at::Tensor& kernel, std::int64_t width) {
   return {kernel.slice(1, 0, width).contiguous(), kernel.slice(1, width).contiguous()};
 }
 
-/// As at::cat(tensors, 1). Channels last it joins rows of pixels, for which devices have a quick
-/// kernel; told to join channels they take a slow one.
+/// at::cat(tensors, 1). In channels last it concatenates along the innermost axis, for which
+/// devices have a fast kernel; at::cat along dim 1 takes a slow one.
 at::Tensor join_channels(const std::vector<at::Tensor>& tensors, at::MemoryFormat format) {
   if (format == at::MemoryFormat::Contiguous) return at::cat(tensors, 1);
   std::vector<at::Tensor> pixels;
@@ -39,10 +40,10 @@ Convolution::Convolution(const LayerSpec& spec)
 
 void Convolution::freeze(at::ScalarType dtype, at::MemoryFormat format) {
   frozen_ = kernels::FrozenConvolution(weight, bias, dilation_, dtype, format);
-  give_up_weights();
+  release_weights();
 }
 
-void Convolution::give_up_weights() {
+void Convolution::release_weights() {
   weight.set_data(weight.new_empty({0}));
   bias.set_data(bias.new_empty({0}));
 }
@@ -68,7 +69,7 @@ MsiNet::MsiNet(MsiNetConfig config) : config_(std::move(config)) {
     } else if (group_name != "aspp") {
       stages_.back().push_back(std::move(conv));
     } else if (layer.name == "conv2") {
-      mixture_ = std::move(conv);
+      fusion_ = std::move(conv);
     } else {
       branches_.push_back(std::move(conv));
     }
@@ -86,10 +87,10 @@ void MsiNet::freeze(at::ScalarType dtype) {
   }
   for (const auto& conv : branches_) conv->freeze(dtype, format());
   for (const auto& conv : decoder_) conv->freeze(dtype, format());
-  const auto [local, global] = split_kernel(mixture_->weight, local_width());
-  mixture_local_ = kernels::FrozenConvolution(local, {}, 1, dtype, format());
-  mixture_global_ = kernels::FrozenConvolution(global, mixture_->bias, 1, dtype, format());
-  mixture_->give_up_weights();
+  const auto [local, global] = split_kernel(fusion_->weight, local_width());
+  fusion_local_ = kernels::FrozenConvolution(local, {}, 1, dtype, format());
+  fusion_global_ = kernels::FrozenConvolution(global, fusion_->bias, 1, dtype, format());
+  fusion_->release_weights();
 }
 
 std::int64_t MsiNet::local_width() const {
@@ -97,32 +98,32 @@ std::int64_t MsiNet::local_width() const {
 }
 
 std::vector<at::Tensor> MsiNet::encode(at::Tensor x) {
-  std::vector<at::Tensor> seen;
+  std::vector<at::Tensor> outputs;
   for (std::size_t s = 0; s < stages_.size(); ++s) {
     for (const auto& conv : stages_[s]) x = conv->forward_relu(x);
     x = kernels::max_pool(x, config_.encoder[s].stride);
-    if (s >= config_.first_tap()) seen.push_back(x);
+    if (s >= config_.first_tap()) outputs.push_back(x);
   }
-  return seen;
+  return outputs;
 }
 
-/// The mixture of all branches is a 1x1 convolution of what they give, put together. The global
-/// branch gives one pixel, and its part of that sum is added as one.
-at::Tensor MsiNet::mix(const at::Tensor& local, const at::Tensor& global) {
-  if (frozen_) return mixture_local_(local, false).add_(mixture_global_(global, false)).relu_();
-  const auto [kernel, rest] = split_kernel(mixture_->weight, local_width());
-  const auto everywhere = at::conv2d(global, rest, mixture_->bias);  // (B, 256, 1, 1)
-  return at::conv2d(local, kernel).add(everywhere).relu_();
+/// A 1x1 convolution of the concatenated branches. The global branch has one pixel, so its part of
+/// the sum is computed once and broadcast instead of being expanded to (H, W).
+at::Tensor MsiNet::fuse(const at::Tensor& local, const at::Tensor& global) {
+  if (frozen_) return fusion_local_(local, false).add_(fusion_global_(global, false)).relu_();
+  const auto [kernel, rest] = split_kernel(fusion_->weight, local_width());
+  const auto constant = at::conv2d(global, rest, fusion_->bias);  // (B, 256, 1, 1)
+  return at::conv2d(local, kernel).add(constant).relu_();
 }
 
-at::Tensor MsiNet::pyramid(const std::vector<at::Tensor>& stages) {
+at::Tensor MsiNet::aspp(const std::vector<at::Tensor>& stages) {
   const auto x = join_channels(stages, format());  // (B, 1280, H/8, W/8)
   std::vector<at::Tensor> local;
   for (std::size_t i = 0; i + 1 < branches_.size(); ++i) {
     local.push_back(branches_[i]->forward_relu(x));
   }
   const auto global = branches_.back()->forward_relu(x.mean({2, 3}, true));  // (B, 256, 1, 1)
-  return mix(join_channels(local, format()), global);
+  return fuse(join_channels(local, format()), global);
 }
 
 at::Tensor MsiNet::decode(at::Tensor x) {
@@ -143,8 +144,8 @@ Taps MsiNet::forward_taps(const at::Tensor& image) {
       fmt::join(image.sizes().begin(), image.sizes().end(), ", "), side);
   Taps taps;
   taps.stages = encode(subtract_means(image, config_.preprocessing,
-                                      frozen_.value_or(mixture_->weight.scalar_type()), format()));
-  taps.aspp = pyramid(taps.stages);
+                                      frozen_.value_or(fusion_->weight.scalar_type()), format()));
+  taps.aspp = aspp(taps.stages);
   taps.decoder = decode(taps.aspp);
   taps.map = min_max(taps.decoder);
   return taps;
@@ -154,7 +155,7 @@ at::Tensor MsiNet::forward(const at::Tensor& image) { return forward_taps(image)
 
 at::Tensor min_max(const at::Tensor& map) {
   if (!kernels::wants_gradient(map) && map.scalar_type() != at::kDouble &&
-      kernels::fused::has_picture_kernels(map)) {
+      kernels::fused::has_image_kernels(map)) {
     return kernels::fused::stretch(map, kRangeEpsilon);
   }
   const auto values = map.scalar_type() == at::kDouble ? map : map.to(at::kFloat);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The network as a torch module. State-dict names are the published network's scopes with dots:
-// conv1.conv1_1.weight, aspp.conv2.bias, decoder.conv4.weight. Knows no device; which memory format
-// it computes in is for whoever has the plan.
+// conv1.conv1_1.weight, aspp.conv2.bias, decoder.conv4.weight. Device-independent; the caller sets
+// the memory format that the plan chose.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -18,14 +18,14 @@
 
 namespace ubique::msinet {
 
-/// Stride 1, zeros around it so that the size stays.
+/// Stride 1, zero padding that keeps the size.
 class Convolution final : public torch::nn::Module {
  public:
   explicit Convolution(const LayerSpec& spec);
   at::Tensor forward(const at::Tensor& x) { return run(x, false); }
   at::Tensor forward_relu(const at::Tensor& x) { return run(x, true); }
-  void freeze(at::ScalarType dtype, at::MemoryFormat format);  ///< and gives up the weights
-  void give_up_weights();                                      ///< they stand elsewhere now
+  void freeze(at::ScalarType dtype, at::MemoryFormat format);  ///< packs, then releases weights
+  void release_weights();  ///< frees weight and bias, of which a packed copy exists
 
   at::Tensor weight, bias;  ///< (O, I, k, k), (O)
 
@@ -36,11 +36,11 @@ class Convolution final : public torch::nn::Module {
   kernels::FrozenConvolution frozen_;
 };
 
-/// What a forward pass goes through, for those who want to look.
+/// Intermediate results of a forward pass, for tests and export checks.
 struct Taps {
-  std::vector<at::Tensor> stages;  ///< of the encoder that the ASPP module sees: A, B, C
+  std::vector<at::Tensor> stages;  ///< encoder outputs that enter the ASPP module: A, B, C
   at::Tensor aspp;                 ///< (B, width, H/8, W/8)
-  at::Tensor decoder;              ///< (B, 1, H, W), before it is brought to 0..1
+  at::Tensor decoder;              ///< (B, 1, H, W), before scaling to 0..1
   at::Tensor map;                  ///< (B, 1, H, W), each 0 to 1
 };
 
@@ -53,22 +53,22 @@ class MsiNet final : public torch::nn::Module {
   bool channels_last() const { return channels_last_; }
   void set_channels_last(bool wanted) { channels_last_ = wanted; }
 
-  /// From now on it computes in `dtype`, without gradients and whatever autocast says, with weights
-  /// arranged once for the device they are on. Its parameters are empty from then on.
+  /// For inference: from now on computes in `dtype`, without gradients and ignoring autocast, with
+  /// weights packed once for their device. The parameters are empty afterwards.
   void freeze(at::ScalarType dtype);
 
-  /// Maps (B, 1, H, W), f32 (f64 in f64), each from 0 to 1, of pictures (B, 3, H, W): RGB, 0 to
-  /// 255, u8 or float, sides that are multiples of config().reduction(). Under autocast the
+  /// Pictures (B, 3, H, W), RGB, 0 to 255, u8 or float, sides multiples of config().reduction(), to
+  /// maps (B, 1, H, W), each from 0 to 1, f32 (f64 for an f64 network). Under autocast the
   /// convolutions run in its dtype. Input error for another shape.
   at::Tensor forward(const at::Tensor& image);
   Taps forward_taps(const at::Tensor& image);
 
  private:
   at::MemoryFormat format() const;
-  std::int64_t local_width() const;  // channels of all branches but the global one
+  std::int64_t local_width() const;  // channels of all ASPP branches except the global one
   std::vector<at::Tensor> encode(at::Tensor x);
-  at::Tensor pyramid(const std::vector<at::Tensor>& stages);
-  at::Tensor mix(const at::Tensor& local, const at::Tensor& global);
+  at::Tensor aspp(const std::vector<at::Tensor>& stages);
+  at::Tensor fuse(const at::Tensor& local, const at::Tensor& global);
   at::Tensor decode(at::Tensor x);
 
   MsiNetConfig config_;
@@ -76,19 +76,18 @@ class MsiNet final : public torch::nn::Module {
   bool channels_last_ = false;
   std::vector<std::vector<std::shared_ptr<Convolution>>> stages_;
   std::vector<std::shared_ptr<Convolution>> branches_;  // of the ASPP module, the global one last
-  std::shared_ptr<Convolution> mixture_;
-  kernels::FrozenConvolution mixture_local_, mixture_global_;
+  std::shared_ptr<Convolution> fusion_;
+  kernels::FrozenConvolution fusion_local_, fusion_global_;
   std::vector<std::shared_ptr<Convolution>> decoder_;
 };
 
-/// (B, 1, H, W) of any float type to f32 (f64 stays), each sample shifted and scaled to 0..1.
+/// Each sample of (B, 1, H, W) shifted and scaled to 0..1; f32 (f64 for f64 input).
 at::Tensor min_max(const at::Tensor& map);
 
-/// Fresh weights from the host's generator, the same bits on every device and machine: kernels
-/// uniform after Glorot, biases zero.
+/// Glorot-uniform kernels and zero biases, drawn on the host: the same bits on every device.
 void initialize(MsiNet& network, const Random& random);
 
-/// What training and inference take for one picture of that height and width.
+/// Memory and arithmetic of training and inference for one picture of that height and width.
 plan::Needs needs_of(const MsiNetConfig& config, const std::array<std::int64_t, 2>& size);
 
 }  // namespace ubique::msinet

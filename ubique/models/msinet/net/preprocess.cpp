@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+// Mean subtraction: a fused kernel where the device has one, else one channel at a time.
 #include "ubique/models/msinet/net/preprocess.h"
 
 #include <ATen/ATen.h>
 #include <ATen/ScalarOps.h>
 
 #include "ubique/kernels/dispatch/autograd.h"
-#include "ubique/kernels/dispatch/fused_image_ops.h"
+#include "ubique/kernels/dispatch/fused_conv.h"
 
 namespace ubique::msinet {
 
@@ -13,7 +14,7 @@ at::Tensor subtract_means(const at::Tensor& image, const Preprocessing& how, at:
                           at::MemoryFormat format) {
   const kernels::PlainTensors plain;
   if (format == at::MemoryFormat::ChannelsLast && dtype != at::kDouble &&
-      kernels::fused::has_picture_kernels(image)) {
+      kernels::fused::has_image_kernels(image)) {
     return kernels::fused::subtract_means(image, how.means, dtype);
   }
   const auto pixels = dtype == at::kDouble ? image.to(at::kDouble) : image;

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
+// Upsampling axis by axis, and its transpose as the backward pass.
 #include "ubique/models/msinet/net/upsample.h"
 
 #include <ATen/ATen.h>
 
 #include "ubique/kernels/dispatch/autograd.h"
-#include "ubique/kernels/dispatch/fused_image_ops.h"
+#include "ubique/kernels/dispatch/fused_conv.h"
 
 namespace ubique::msinet {
 namespace {
 
-/// Along one axis output 2i lies `even` of the way from input i to the one before it, output 2i + 1
-/// `odd` of the way to the one after it; beyond the edge is the edge.
-struct Shares {
+/// Interpolation weights along one axis: output 2i is input i with weight `even` on input i - 1,
+/// output 2i + 1 is input i with weight `odd` on input i + 1. Edges are repeated.
+struct NeighbourWeights {
   double even, odd;
 };
 
-Shares shares_of(Upsample mode) {
-  return mode == Upsample::Legacy ? Shares{0, 0.5} : Shares{0.25, 0.25};
+NeighbourWeights weights_of(Upsample mode) {
+  return mode == Upsample::Legacy ? NeighbourWeights{0, 0.5} : NeighbourWeights{0.25, 0.25};
 }
 
 at::Tensor every_other(const at::Tensor& x, std::int64_t dim, std::int64_t first) {
   return x.slice(dim, first, std::nullopt, 2);
 }
 
-/// The odd places of `out` along `dim` from the even ones.
+/// Fills the odd positions of `out` along `dim` from the even ones.
 void fill_between(at::Tensor& out, std::int64_t dim) {
   const auto extent = out.size(dim), last = extent - 1;
   const auto even = every_other(out, dim, 0);
@@ -46,23 +47,24 @@ at::Tensor forward_legacy(const at::Tensor& x) {
 
 at::Tensor forward_twice(const at::Tensor& x, Upsample mode) {
   if (mode == Upsample::Legacy) {
-    return kernels::fused::does_pictures(x, x.size(1)) ? kernels::fused::upsample_twice(x)
-                                                       : forward_legacy(x);
+    return kernels::fused::does_image_ops(x, x.size(1)) ? kernels::fused::upsample_twice(x)
+                                                        : forward_legacy(x);
   }
   return at::upsample_bilinear2d(x, {2 * x.size(2), 2 * x.size(3)}, /*align_corners=*/false);
 }
 
-/// Twice as many values along `dim` back onto those they were made of.
-at::Tensor gather_along(const at::Tensor& gradient, std::int64_t dim, const Shares& shares) {
+/// The transpose of the interpolation along `dim`: halves its extent.
+at::Tensor backward_along(const at::Tensor& gradient, std::int64_t dim,
+                          const NeighbourWeights& weights) {
   const auto even = every_other(gradient, dim, 0), odd = every_other(gradient, dim, 1);
   const auto count = even.size(dim);
-  auto sum = shares.even == 0 ? even.clone() : even * (1 - shares.even);
-  sum.add_(odd, 1 - shares.odd);
-  sum.slice(dim, 1, count).add_(odd.slice(dim, 0, count - 1), shares.odd);
-  sum.slice(dim, count - 1, count).add_(odd.slice(dim, count - 1, count), shares.odd);
-  if (shares.even == 0) return sum;
-  sum.slice(dim, 0, count - 1).add_(even.slice(dim, 1, count), shares.even);
-  sum.slice(dim, 0, 1).add_(even.slice(dim, 0, 1), shares.even);
+  auto sum = weights.even == 0 ? even.clone() : even * (1 - weights.even);
+  sum.add_(odd, 1 - weights.odd);
+  sum.slice(dim, 1, count).add_(odd.slice(dim, 0, count - 1), weights.odd);
+  sum.slice(dim, count - 1, count).add_(odd.slice(dim, count - 1, count), weights.odd);
+  if (weights.even == 0) return sum;
+  sum.slice(dim, 0, count - 1).add_(even.slice(dim, 1, count), weights.even);
+  sum.slice(dim, 0, 1).add_(even.slice(dim, 0, 1), weights.even);
   return sum;
 }
 
@@ -94,11 +96,11 @@ at::Tensor upsample_twice(const at::Tensor& x, Upsample mode) {
 
 at::Tensor upsample_twice_backward(const at::Tensor& gradient, Upsample mode) {
   const kernels::PlainTensors plain;
-  if (mode == Upsample::Legacy && kernels::fused::does_pictures(gradient, gradient.size(1))) {
+  if (mode == Upsample::Legacy && kernels::fused::does_image_ops(gradient, gradient.size(1))) {
     return kernels::fused::upsample_twice_backward(gradient);
   }
-  const auto shares = shares_of(mode);
-  return gather_along(gather_along(gradient, 2, shares), 3, shares);
+  const auto weights = weights_of(mode);
+  return backward_along(backward_along(gradient, 2, weights), 3, weights);
 }
 
 }  // namespace ubique::msinet

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures at twice the size, bilinear, in both of TensorFlow's ways. Rows, columns and their
-// gradients are written in place: nothing as large as the result is made beside it, and the
-// gradient is a sum in a fixed order on every device.
+// Bilinear upsampling by 2 in both of TensorFlow's conventions. The output is written in place,
+// without a temporary of its size, and the gradient sums in a fixed order on every device.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,10 +9,10 @@
 
 namespace ubique::msinet {
 
-/// x (B, C, H, W) of any float type and memory format, which (B, C, 2H, 2W) keeps.
+/// x (B, C, H, W) to (B, C, 2H, 2W), keeping float type and memory format.
 at::Tensor upsample_twice(const at::Tensor& x, Upsample mode);
 
-/// The gradient (B, C, H, W) for one of the result (B, C, 2H, 2W).
+/// From the gradient of the output (B, C, 2H, 2W) to that of the input (B, C, H, W).
 at::Tensor upsample_twice_backward(const at::Tensor& gradient, Upsample mode);
 
 }  // namespace ubique::msinet

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// NSS, CC, KLD, SIM and IG; sums over pixels are vectorised passes.
 #include "ubique/models/msinet/score/metric_pairs.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace ubique::msinet {
 namespace {
 
-constexpr double kTiny = 2.2204e-16;  // both benchmarks' guard against 0 / 0 and log 0
+constexpr double kTiny = 2.2204e-16;  // epsilon of both benchmarks against 0 / 0 and log 0
 
 template <typename T>
 struct DeviationPass {
@@ -55,32 +56,25 @@ struct CorrelationPass {
   }
 };
 
-template <typename T, typename U>
-struct DivergencePass {
-  const MeasuredMap<T>& map;
-  const MeasuredMap<U>& truth;
-  DensityRule map_rule, truth_rule;
-  double result = 0;
-
-  UBIQUE_MAP_INLINE void operator()() {
-    const auto p_rule = map_rule, q_rule = truth_rule;
-    lanes::Doubles sum{};
-    lanes::for_each_pair(
-        map.values.data(), truth.values.data(), static_cast<std::int64_t>(map.values.size()),
-        [&](const auto& first, const auto& second, const auto& weight)
-            __attribute__((always_inline)) {
-              const lanes::Doubles p = (first - p_rule.shift) * p_rule.scale + (p_rule.add + kTiny);
-              const lanes::Doubles q = (second - q_rule.shift) * q_rule.scale + q_rule.add;
-              lanes::Doubles ratio = q / p + kTiny;
-              lanes::logarithm(ratio);
-              sum += q * ratio * weight;
-            });
-    result = lanes::total(sum);
+/// A pixel's term of the KLD: q ln(q / p). The term replaces p.
+struct DivergenceTerm {
+  UBIQUE_MAP_INLINE static void apply(lanes::Doubles& p, const lanes::Doubles& q) {
+    lanes::Doubles ratio = q / p + kTiny;
+    lanes::logarithm(ratio);
+    p = q * ratio;
   }
 };
 
-template <typename T, typename U>
-struct SharedMassPass {
+/// A pixel's term of SIM: the smaller density. The term replaces p.
+struct SharedMassTerm {
+  UBIQUE_MAP_INLINE static void apply(lanes::Doubles& p, const lanes::Doubles& q) {
+    p = p < q ? p : q;
+  }
+};
+
+/// Sum over all pixels of Term(p, q), the two maps as densities.
+template <typename Term, typename T, typename U>
+struct DensityPass {
   const MeasuredMap<T>& map;
   const MeasuredMap<U>& truth;
   DensityRule map_rule, truth_rule;
@@ -93,9 +87,10 @@ struct SharedMassPass {
         map.values.data(), truth.values.data(), static_cast<std::int64_t>(map.values.size()),
         [&](const auto& first, const auto& second, const auto& weight)
             __attribute__((always_inline)) {
-              const lanes::Doubles p = (first - p_rule.shift) * p_rule.scale + p_rule.add;
+              lanes::Doubles p = (first - p_rule.shift) * p_rule.scale + p_rule.add;
               const lanes::Doubles q = (second - q_rule.shift) * q_rule.scale + q_rule.add;
-              sum += (p < q ? p : q) * weight;
+              Term::apply(p, q);
+              sum += p * weight;
             });
     result = lanes::total(sum);
   }
@@ -126,7 +121,7 @@ DensityRule density_rule(const MeasuredMap<T>& map, Definition definition, doubl
 template <typename T>
 double nss(const MeasuredMap<T>& map, std::span<const MapPoint> points, Definition definition) {
   const bool once = definition == Definition::Mit;
-  const auto values = values_at(map, points);  // refuses points that distinct_pixels would move
+  const auto values = values_at(map, points);  // throws for points outside of the map
   if (map.constant()) return 0;
   DeviationPass<T> pass{map};
   lanes::run(pass);
@@ -150,8 +145,10 @@ double cc(const MeasuredMap<T>& map, const MeasuredMap<U>& truth) {
 template <typename T, typename U>
 double kld(const MeasuredMap<T>& map, const MeasuredMap<U>& truth) {
   check_same_size(map, truth);
-  DivergencePass<T, U> pass{map, truth, density_rule(map, Definition::Tuebingen),
-                            density_rule(truth, Definition::Tuebingen)};
+  auto rule = density_rule(map, Definition::Tuebingen);
+  rule.add += kTiny;
+  DensityPass<DivergenceTerm, T, U> pass{map, truth, rule,
+                                         density_rule(truth, Definition::Tuebingen)};
   lanes::run(pass);
   return pass.result;
 }
@@ -159,8 +156,8 @@ double kld(const MeasuredMap<T>& map, const MeasuredMap<U>& truth) {
 template <typename T, typename U>
 double sim(const MeasuredMap<T>& map, const MeasuredMap<U>& truth, Definition definition) {
   check_same_size(map, truth);
-  SharedMassPass<T, U> pass{map, truth, density_rule(map, definition),
-                            density_rule(truth, definition)};
+  DensityPass<SharedMassTerm, T, U> pass{map, truth, density_rule(map, definition),
+                                         density_rule(truth, definition)};
   lanes::run(pass);
   return pass.result;
 }

@@ -3,9 +3,13 @@
 
 #include <algorithm>
 
+#include "ubique/base/error.h"
 #include "ubique/base/terminal/log.h"
-#include "ubique/models/msinet/commands/commands.h"
-#include "ubique/models/msinet/files/results.h"
+#include "ubique/data/images/datasets.h"
+#include "ubique/engine/checkpoint/checkpoint.h"
+#include "ubique/models/msinet/files/named_weights.h"
+#include "ubique/models/msinet/files/weight_files.h"
+#include "ubique/models/msinet/use/open.h"
 
 namespace ubique::msinet {
 namespace {

@@ -8,10 +8,11 @@
 
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/text.h"
-#include "ubique/models/msinet/commands/commands.h"
-#include "ubique/models/msinet/files/results.h"
+#include "ubique/models/msinet/data/open_data.h"
+#include "ubique/models/msinet/files/named_weights.h"
 #include "ubique/models/msinet/net/loss.h"
 #include "ubique/models/msinet/score/metric_pairs.h"
+#include "ubique/models/msinet/train/results.h"
 #include "ubique/models/msinet/train/start.h"
 #include "ubique/models/msinet/use/heatmap.h"
 #include "ubique/models/msinet/use/predictor.h"
@@ -145,7 +146,7 @@ std::unique_ptr<MsiNetTask> make_task(const engine::Request& request) {
   parts.model = start_model(request, read_config(config));
   parts.recipe = engine::read_recipe(config, original_recipe());
   const auto& network = parts.model->settings();
-  const auto data = open_data(config, network.size, host_threads());
+  const auto data = open_data(config, network.size, hardware_threads());
   const bool flip = config.get("flip", false);
   check(!data.train.empty(), ErrorKind::Input,
         "[msinet.train] nothing to learn from; got no pictures to train with in the data.");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parsing boxes, the share of a map in each, and their CSV lines.
 #include "ubique/models/msinet/use/boxes.h"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ namespace {
 
 const std::vector<std::string> kBoxColumns = {"name", "x", "y", "w", "h"};
 
-AttentionBox box_of(const CsvLine& line, const std::string& where) {
+NamedBox box_of(const CsvLine& line, const std::string& where) {
   const auto& fields = line.fields;
   check(fields.size() == kBoxColumns.size(), ErrorKind::Input,
         "[msinet.attention] {} line {} is not a box; got {} fields, expected {}.", where,
@@ -37,11 +38,12 @@ AttentionBox box_of(const CsvLine& line, const std::string& where) {
   return {fields[0], numbers[0], numbers[1], numbers[2], numbers[3]};
 }
 
-/// The pixels that a stretch of an axis touches, and how much of pixel i it covers.
-struct Stretch {
-  double begin, end;  // inside of the image
+/// An interval on one axis, clipped to the image: the pixels it touches and how much of each it
+/// covers.
+struct Interval {
+  double begin, end;
 
-  Stretch(double from, double length, int limit)
+  Interval(double from, double length, int limit)
       : begin(std::clamp(from, 0.0, static_cast<double>(limit))),
         end(std::clamp(from + length, 0.0, static_cast<double>(limit))) {}
   double length() const { return end - begin; }
@@ -53,14 +55,14 @@ struct Stretch {
   }
 };
 
-AttentionShare share_in_box(const MeasuredMap<float>& map, const DensityRule& density,
-                            const AttentionBox& box) {
-  const Stretch across(box.x, box.width, map.width), down(box.y, box.height, map.height);
+BoxShare share_in_box(const MeasuredMap<float>& map, const DensityRule& density,
+                      const NamedBox& box) {
+  const Interval across(box.x, box.width, map.width), down(box.y, box.height, map.height);
   check(across.length() > 0 && down.length() > 0, ErrorKind::Input,
         "[msinet.attention] box '{}' lies outside of the image; got {} x {} at ({}, {}), expected "
         "some of it within {} x {}.",
         box.name, box.width, box.height, box.x, box.y, map.width, map.height);
-  AttentionShare result{box, 0, across.length() * down.length() / map.count(), 0};
+  BoxShare result{box, 0, across.length() * down.length() / map.count(), 0};
   double highest = map.min;
   for (std::size_t y = down.first(); y < down.last(); ++y) {
     double row = 0;
@@ -78,13 +80,13 @@ AttentionShare share_in_box(const MeasuredMap<float>& map, const DensityRule& de
 
 }  // namespace
 
-std::vector<AttentionBox> parse_boxes(std::string_view csv, const std::string& where) {
+std::vector<NamedBox> parse_boxes(std::string_view csv, const std::string& where) {
   auto lines = parse_csv(csv, where);
   if (!lines.empty() && lines.front().fields == kBoxColumns) lines.erase(lines.begin());
   check(!lines.empty(), ErrorKind::Input,
         "[msinet.attention] {} holds no boxes; expected lines of {}.", where,
         join(kBoxColumns, ","));
-  std::vector<AttentionBox> boxes;
+  std::vector<NamedBox> boxes;
   std::set<std::string> names;
   for (const auto& line : lines) {
     boxes.push_back(box_of(line, where));
@@ -96,17 +98,16 @@ std::vector<AttentionBox> parse_boxes(std::string_view csv, const std::string& w
   return boxes;
 }
 
-std::vector<AttentionShare> attention_shares(const MeasuredMap<float>& map,
-                                             std::span<const AttentionBox> boxes) {
+std::vector<BoxShare> box_shares(const MeasuredMap<float>& map, std::span<const NamedBox> boxes) {
   const auto density = density_rule(map, Definition::Tuebingen);
-  std::vector<AttentionShare> shares;
+  std::vector<BoxShare> shares;
   for (const auto& box : boxes) shares.push_back(share_in_box(map, density, box));
   return shares;
 }
 
-std::string attention_csv_columns() { return "name,x,y,w,h,share,area,lift,peak"; }
+std::string box_csv_columns() { return "name,x,y,w,h,share,area,lift,peak"; }
 
-std::string attention_csv_rows(std::string_view begin, std::span<const AttentionShare> shares) {
+std::string box_csv_rows(std::string_view begin, std::span<const BoxShare> shares) {
   std::string text;
   for (const auto& share : shares) {
     const auto& box = share.box;
@@ -117,10 +118,10 @@ std::string attention_csv_rows(std::string_view begin, std::span<const Attention
   return text;
 }
 
-std::string attention_csv_header() { return "image," + attention_csv_columns() + "\n"; }
+std::string box_csv_header() { return "image," + box_csv_columns() + "\n"; }
 
-std::string attention_csv_lines(std::string_view image, std::span<const AttentionShare> shares) {
-  return attention_csv_rows(csv_field(image), shares);
+std::string box_csv_lines(std::string_view image, std::span<const BoxShare> shares) {
+  return box_csv_rows(csv_field(image), shares);
 }
 
 }  // namespace ubique::msinet

@@ -5,7 +5,6 @@
 #include <ATen/core/grad_mode.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "ubique/data/images/frame.h"
 #include "ubique/engine/checkpoint/state_dict.h"
@@ -78,12 +77,7 @@ at::Tensor Predictor::maps(const at::Tensor& images) {
 }
 
 data::Image Predictor::restore(const at::Tensor& map, data::FrameSize picture, int threads) const {
-  const auto host = map.contiguous();  // (H, W)
-  data::Image image{static_cast<int>(host.size(0)), static_cast<int>(host.size(1)), 1, {}};
-  image.values.resize(image.size());
-  std::memcpy(image.values.data(), host.const_data_ptr<float>(),
-              image.values.size() * sizeof(float));
-  return data::restore(image, picture, threads);
+  return data::restore(image_of(map), picture, threads);
 }
 
 }  // namespace ubique::msinet

@@ -17,7 +17,7 @@
 #include "ubique/base/text/csv.h"
 #include "ubique/data/prefetch.h"
 #include "ubique/io/images/image.h"
-#include "ubique/models/msinet/commands/commands.h"
+#include "ubique/models/msinet/data/open_data.h"
 #include "ubique/models/msinet/use/map_files.h"
 #include "ubique/models/msinet/use/run_tables.h"
 
@@ -53,7 +53,7 @@ class PictureRun {
         jobs_(jobs),
         settings_(settings),
         pace_(pace),
-        attention_(settings.output / "attention.csv", attention_csv_header()),
+        attention_(settings.output / "attention.csv", box_csv_header()),
         fixations_(settings.output / "fixations.csv", "image," + fixation_csv_columns() + "\n"),
         progress_({.title = "saliency",
                    .total = static_cast<std::int64_t>(jobs.size()),
@@ -86,7 +86,7 @@ class PictureRun {
   std::map<std::size_t, Lane> lanes() {
     std::vector<std::int64_t> pixels(jobs_.size());
     std::vector<std::string> refused(jobs_.size());
-    parallel_for(static_cast<std::int64_t>(jobs_.size()), host_threads(),
+    parallel_for(static_cast<std::int64_t>(jobs_.size()), hardware_threads(),
                  [&](std::int64_t begin, std::int64_t end) {
                    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end);
                         ++i) {
@@ -134,7 +134,7 @@ class PictureRun {
     // Of those under way some are being read, some wait for the network, some are written.
     const auto threads = [&](int wanted) { return std::min(wanted, most / 6); };
     const int batch = std::clamp(most / 3, 1, pace_.batch);
-    inside_threads_ = most < 6 ? host_threads() : 1;
+    inside_threads_ = most < 6 ? hardware_threads() : 1;
     data::Prefetch<ReadyPicture> ready(reader(lane.jobs), threads(pace_.decoders));
     OrderedWorkers<FinishedPicture> written([this](FinishedPicture&& picture) { take(picture); },
                                             threads(pace_.encoders));
@@ -205,7 +205,7 @@ class PictureRun {
           predictor_.restore(small, {ready.picture.height, ready.picture.width}, inside_threads_);
       const MeasuredMap<float> measured(map.values, map.width, map.height);
       const auto name = job.picture.string();
-      finished.attention = attention_csv_lines(name, attention_shares(measured, settings_.boxes));
+      finished.attention = box_csv_lines(name, box_shares(measured, settings_.boxes));
       finished.fixations = fixation_csv_lines(csv_field(name), measured, settings_.top);
       files = encode_files(ready.picture, map, measured, settings_);
     } catch (const Error& error) {

@@ -22,7 +22,7 @@ struct RunSettings {
   MapFormat format = MapFormat::Png;
   bool overlay = true, skip_existing = false;
   int top = 0;                        ///< fixations to list of each picture or frame
-  std::vector<AttentionBox> boxes;    ///< whose shares are listed
+  std::vector<NamedBox> boxes;        ///< whose shares are listed
   std::int64_t max_pixels = 1 << 27;  ///< of a picture or frame; more are refused
   bool sequence = false;              ///< folders are videos, a picture a frame
   VideoView view = VideoView::Overlay;

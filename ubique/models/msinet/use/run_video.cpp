@@ -100,7 +100,7 @@ class VideoRun {
         output_(output_header(source_->header(), settings.view)),
         smoother_(settings.smooth, rate_),
         attention_(!settings.boxes.empty(), job.tables, "_attention.csv",
-                   "frame,time," + attention_csv_columns() + "\n"),
+                   "frame,time," + box_csv_columns() + "\n"),
         fixations_(settings.top > 0, job.tables, "_fixations.csv",
                    "frame,time," + fixation_csv_columns() + "\n"),
         sink_(create_video(job.output, output_)),
@@ -181,7 +181,7 @@ class VideoRun {
     FinishedFrame finished;
     finished.frame = io::y4m_frame(output_, drawn(picture, measured));
     const auto when = fmt::format("{},{:.3f}", number, static_cast<double>(number) / rate_);
-    finished.attention = attention_csv_rows(when, attention_shares(measured, settings_.boxes));
+    finished.attention = box_csv_rows(when, box_shares(measured, settings_.boxes));
     finished.fixations = fixation_csv_lines(when, measured, settings_.top);
     return finished;
   }

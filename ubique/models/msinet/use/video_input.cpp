@@ -65,7 +65,7 @@ class FfmpegSource final : public FrameSource {
       : name_(input),
         program_({"ffmpeg", "-nostdin", "-loglevel", "error", "-i", input, "-an", "-sn", "-f",
                   "yuv4mpegpipe", "-pix_fmt", "yuv420p", "-"},
-                 PipeEnd::FromIt) {
+                 PipeEnd::Read) {
     try {
       reader_.emplace(bytes_from(program_.descriptor(), input), input);
     } catch (const Error&) {
@@ -88,7 +88,7 @@ class FfmpegSource final : public FrameSource {
     ended_ = true;
     const int code = program_.finish();
     check(code == 0, ErrorKind::Input, "[msinet.video] ffmpeg cannot read {}; it says '{}'.", name_,
-          program_.last_words());
+          program_.stderr_tail());
   }
 
   std::string name_;

@@ -56,7 +56,7 @@ class FfmpegSink final : public FrameSink {
       : path_(path),
         temporary_(path.parent_path() /
                    fmt::format(".ubique-{}-{}", ::getpid(), path.filename().string())),
-        program_(std::in_place, arguments(temporary_), PipeEnd::ToIt) {
+        program_(std::in_place, arguments(temporary_), PipeEnd::Write) {
     put(bytes_of(io::y4m_header_text(header)));
   }
   ~FfmpegSink() override {
@@ -79,7 +79,7 @@ class FfmpegSink final : public FrameSink {
     check(code == 0 && !error, ErrorKind::Input,
           "[msinet.video] ffmpeg cannot write {}; it says '{}'. A name that ends in .y4m needs no "
           "ffmpeg.",
-          path_.string(), error ? error.message() : program_->last_words());
+          path_.string(), error ? error.message() : program_->stderr_tail());
     sync_folder(path_.parent_path());
   }
 
@@ -102,7 +102,7 @@ class FfmpegSink final : public FrameSink {
     } catch (const Error&) {
       program_->finish();
       fail(ErrorKind::Input, "[msinet.video] ffmpeg cannot write {}; it says '{}'.", path_.string(),
-           program_->last_words());
+           program_->stderr_tail());
     }
   }
 

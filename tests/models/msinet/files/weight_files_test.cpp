@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weight files that we write: bit by bit the same when read, under the names of their systems.
-#include "ubique/models/msinet/net/weights.h"
+#include "ubique/models/msinet/files/weight_files.h"
 
 #include "tests/base/scratch.h"
 #include "tests/models/msinet/net/network_samples.h"
@@ -8,6 +8,7 @@
 #include "ubique/engine/contract/family.h"
 #include "ubique/io/arrays/hdf5.h"
 #include "ubique/io/arrays/npz.h"
+#include "ubique/models/msinet/files/named_weights.h"
 #include "ubique/models/msinet/net/model.h"
 
 using namespace ubique;
@@ -105,6 +106,10 @@ TEST_CASE("weights: what exists is not written over, and what lacks a layer is n
   CHECK(contains(refusal_of(ErrorKind::Input, [&] { export_checked(file, "h5", folder / "b.h5"); }),
                  "decoder.conv3.bias"));
   CHECK_FALSE(std::filesystem::exists(folder / "b.h5"));
+  // safetensors is written as it is; only reading it back finds the missing tensor.
+  CHECK(error_of([&] { export_checked(file, "safetensors", folder / "c.safetensors"); }) !=
+        "no error");
+  CHECK_FALSE(std::filesystem::exists(folder / "c.safetensors"));
 }
 
 TEST_CASE("weights: names say data set and device, and another device's file is found too") {

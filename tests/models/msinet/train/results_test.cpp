@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Weights by the names of a data set and a device: written, found, and taken up again.
-#include "ubique/models/msinet/files/results.h"
+#include "ubique/models/msinet/train/results.h"
 
 #include "tests/models/msinet/net/network_samples.h"
 #include "tests/models/msinet/train/training_samples.h"
-#include "ubique/models/msinet/score/metric_colour.h"
+#include "ubique/models/msinet/files/named_weights.h"
+#include "ubique/models/msinet/files/weight_files.h"
 #include "ubique/models/msinet/train/curve.h"
 #include "ubique/models/msinet/train/start.h"
 

@@ -9,6 +9,7 @@
 #include "ubique/base/text/json.h"
 #include "ubique/base/text/text.h"
 #include "ubique/models/msinet/files/import_layers.h"
+#include "ubique/models/msinet/files/named_weights.h"
 
 namespace ubique::msinet {
 namespace {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands share: models from any file, data sets by name or folder, the session of a
-// network that only runs.
+// The flags of a data set, and the catalogue set or the folders that they name.
+#include "ubique/models/msinet/data/open_data.h"
+
 #include <algorithm>
+#include <filesystem>
 #include <thread>
 
+#include "ubique/base/error.h"
 #include "ubique/base/text/names.h"
-#include "ubique/models/msinet/commands/commands.h"
-#include "ubique/models/msinet/files/results.h"
-#include "ubique/models/msinet/net/network.h"
 
 namespace ubique::msinet {
 namespace {
@@ -20,8 +20,8 @@ constexpr NameTable<BlurKind, 2> kBlurNames{
 
 constexpr double kWidestSigma = 1e4;
 
-/// Maps made of the fixations, whatever maps there are, where a person asks for a blur.
-void adopt_blur(const Config& config, data::SaliencyData& data) {
+/// With --blur, target maps are made from the fixations even if map files exist.
+void apply_blur(const Config& config, data::SaliencyData& data) {
   const auto name = config.find<std::string>("blur");
   const auto sigma = config.find<double>("sigma");
   check(!sigma || (*sigma > 0 && *sigma <= kWidestSigma), ErrorKind::Usage,
@@ -44,7 +44,7 @@ void adopt_blur(const Config& config, data::SaliencyData& data) {
   }
 }
 
-/// A folder as `data msinet synth` and most people lay one out, beside the catalogue's names.
+/// The folder layout of `data msinet synth`, or the folder names of the catalogue.
 data::SaliencyFolders folders_of(const Config& config, const fs::path& root) {
   data::SaliencyFolders folders;
   folders.stimuli = config.get<std::string>("stimuli", (root / "stimuli").string());
@@ -63,7 +63,7 @@ data::SaliencyFolders folders_of(const Config& config, const fs::path& root) {
 }
 
 /// A set of the catalogue in ROOT/NAME; a folder of that name with stimuli in it; or ROOT itself,
-/// for which NAME is only what its files are called.
+/// for which NAME is only a label.
 data::SaliencyData open_named_set(const Config& config, const fs::path& root,
                                   const std::string& name, int threads) {
   std::error_code ignored;
@@ -74,10 +74,9 @@ data::SaliencyData open_named_set(const Config& config, const fs::path& root,
   if (known && (below || !plain)) {
     return data::open_saliency_set(root, data::saliency_set(name), threads);
   }
-  if (!name.empty() && !below && !plain) data::saliency_set(name);  // refuses it, did you mean
+  if (!name.empty() && !below && !plain) data::saliency_set(name);  // throws, with "did you mean"
   check(root.empty() || fs::is_directory(root), ErrorKind::Input,
-        "[msinet.data] {} is no folder; expected one with pictures and what people looked at in "
-        "them.",
+        "[msinet.data] {} is not a folder; expected one with pictures and their maps or fixations.",
         root.string());
   auto data = data::open_saliency_folders(folders_of(config, below ? root / name : root), threads);
   if (known && data::saliency_set(name).sigma > 0) data.blur.sigma = data::saliency_set(name).sigma;
@@ -86,7 +85,9 @@ data::SaliencyData open_named_set(const Config& config, const fs::path& root,
 
 }  // namespace
 
-int host_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+int hardware_threads() {
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
 
 std::vector<engine::Option> saliency_data_options() {
   return {
@@ -111,40 +112,9 @@ data::SaliencyData open_data(const Config& config, const std::array<std::int64_t
         "[msinet.data] which pictures? got neither --data nor --stimuli; `ubique data msinet synth "
         "-o scenes` makes some.");
   auto data = open_named_set(config, root, name, threads);
-  adopt_blur(config, data);
+  apply_blur(config, data);
   data.frame = {static_cast<int>(size[0]), static_cast<int>(size[1])};
   return data;
-}
-
-MsiNetFile open_file(const fs::path& given) {
-  const auto path = engine::model_path(given);
-  if (!engine::is_checkpoint(path)) return load_any(path);
-  auto checkpoint = engine::load_checkpoint(path, /*with_trainer=*/false);
-  check(checkpoint.family == "msinet", ErrorKind::Input,
-        "[msinet.open] {} is a model of another family; got {}, expected msinet.", path.string(),
-        checkpoint.family);
-  return {msinet::from_json(checkpoint.config, path.string()), std::move(checkpoint.model),
-          "checkpoint", false};
-}
-
-MsiNetFile open_file(const engine::Request& request) {
-  const auto dataset = request.config.get<std::string>("dataset", "");
-  if (!holds_named_weights(request.model)) return open_file(fs::path(request.model));
-  auto wishes = plan::read_wishes(request.config);
-  const auto device = engine::open_device(wishes, request.fallback).facts.backend;
-  return load_any(find_best(request.model, dataset, weight_device_name(device)));
-}
-
-engine::Session open_run_session(const MsiNetConfig& config, const engine::Request& request,
-                                 std::int64_t batch) {
-  auto wishes = plan::read_wishes(request.config);
-  wishes.mode = plan::Mode::Run;
-  request.config.finish();
-  auto needs = needs_of(config, config.size);
-  needs.run_batch = batch;
-  auto session = engine::open_session(needs, wishes, request.fallback);
-  engine::apply(session.plan);
-  return session;
 }
 
 }  // namespace ubique::msinet
