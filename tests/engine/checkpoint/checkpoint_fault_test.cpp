@@ -10,7 +10,7 @@
 #include "checkpoint_samples.h"
 #include "ubique/base/files/fault.h"
 #include "ubique/engine/checkpoint/checkpoint_files.h"
-#include "ubique/engine/checkpoint/checkpoint_folder.h"
+#include "ubique/engine/checkpoint/atomic_folder.h"
 
 using namespace ubique;
 using namespace ubique::engine;

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+// Saves, recognises and loads checkpoint folders, and chooses the one that a run resumes from.
 #include "ubique/engine/checkpoint/checkpoint.h"
 
 #include <ATen/core/Tensor.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <system_error>
+#include <tuple>
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/terminal/log.h"
 #include "ubique/base/text/text.h"
+#include "ubique/engine/checkpoint/atomic_folder.h"
 #include "ubique/engine/checkpoint/checkpoint_files.h"
-#include "ubique/engine/checkpoint/checkpoint_folder.h"
 #include "ubique/engine/checkpoint/checkpoint_header.h"
-#include "ubique/engine/checkpoint/checkpoint_manifest.h"
 #include "ubique/io/tensors/safetensors_reader.h"
 
 namespace ubique::engine {
@@ -39,7 +42,7 @@ bool has_our_header(const fs::path& file) {
   }
 }
 
-/// Also of a damaged checkpoint: what is wrong with it is load_checkpoint's to say.
+/// True for a damaged checkpoint too: load_checkpoint reports what is wrong with it.
 bool has_our_manifest(const fs::path& folder) {
   const auto path = folder / kManifestFile;
   if (!is_file(path)) return false;
@@ -57,7 +60,7 @@ std::int64_t size_of_tensors(const Checkpoint& checkpoint) {
   return static_cast<std::int64_t>(bytes);
 }
 
-/// The message of an error without its place in brackets.
+/// An error's message without its [room.verb] tag.
 std::string bare_message(const Error& error) {
   const std::string message = error.what();
   const auto end = message.starts_with('[') ? message.find("] ") : std::string::npos;
@@ -70,7 +73,7 @@ std::string free_space(const fs::path& folder) {
   return error ? "an unknown amount" : human_bytes(static_cast<std::int64_t>(space.available));
 }
 
-/// A folder of ours even if nothing in it can be read any more; or an empty one.
+/// A checkpoint folder by its file names, even if none of them is readable; or an empty folder.
 bool has_only_our_files(const fs::path& folder) {
   std::error_code ignored;
   std::size_t count = 0;
@@ -82,7 +85,7 @@ bool has_only_our_files(const fs::path& folder) {
   return count == 0 || is_file(folder / kManifestFile);
 }
 
-/// Replacing must not delete what is not ours.
+/// Replacing a folder must not delete anything that is not a checkpoint.
 void refuse_foreign(const fs::path& folder) {
   std::error_code ignored;
   const bool fine = !fs::exists(folder, ignored) ||
@@ -93,10 +96,46 @@ void refuse_foreign(const fs::path& folder) {
         folder.string());
 }
 
+struct Candidate {
+  fs::path folder;
+  bool resumable = false;  // it has trainer.safetensors
+  std::int64_t step = -1;
+};
+
+Candidate candidate_of(const fs::path& folder) {
+  try {
+    const auto manifest = read_manifest(folder);
+    return {folder, manifest.find(kTrainerFile) != nullptr, manifest.step};
+  } catch (const Error&) {
+    return {folder};  // still tried, so that its error is reported
+  }
+}
+
+/// In order of preference: last, its predecessor, then the others, resumable and newest first.
+std::vector<fs::path> folders_in_order(const fs::path& checkpoints) {
+  const auto last = checkpoints / "last";
+  std::vector<fs::path> folders;
+  std::error_code ignored;
+  for (const auto& folder : {last, previous_of(last)}) {
+    if (fs::exists(folder, ignored)) folders.push_back(folder);
+  }
+  std::vector<Candidate> others;
+  for (const auto& entry : fs::directory_iterator(checkpoints, ignored)) {
+    const auto& folder = entry.path();
+    const bool hidden = folder.filename().string().starts_with('.');
+    if (!hidden && folder != last && is_checkpoint(folder)) others.push_back(candidate_of(folder));
+  }
+  std::sort(others.begin(), others.end(), [](const Candidate& a, const Candidate& b) {
+    return std::tie(a.resumable, a.step, a.folder) > std::tie(b.resumable, b.step, b.folder);
+  });
+  for (const auto& other : others) folders.push_back(other.folder);
+  return folders;
+}
+
 }  // namespace
 
 void save_checkpoint(const fs::path& path, const Checkpoint& checkpoint) {
-  // "x/" has no file name of its own; absolute, so that there is a parent to rename in.
+  // "x/" has an empty file name; the rename needs an absolute path with a parent.
   const auto folder = fs::absolute(path.has_filename() ? path : path.parent_path());
   refuse_foreign(folder);
   const auto parent = folder.parent_path();
@@ -123,7 +162,7 @@ Checkpoint load_checkpoint(const fs::path& path, bool with_trainer) {
   }
   auto folder = path.has_filename() ? path : path.parent_path();
   if (!is_folder(folder) && is_folder(previous_of(folder))) {
-    folder = previous_of(folder);  // a kill while it was being replaced
+    folder = previous_of(folder);  // the process was killed while replacing it
   }
   check(is_folder(folder), ErrorKind::Input,
         "[engine.checkpoint] no checkpoint {}; expected a folder with {}, or its {}.",
@@ -139,6 +178,29 @@ bool is_checkpoint(const fs::path& path) {
   if (is_folder(path)) return has_our_header(path / kModelFile) || has_our_manifest(path);
   return has_our_header(path) ||
          (path.filename() == kModelFile && is_file(path) && has_our_manifest(path.parent_path()));
+}
+
+std::optional<Checkpoint> load_last(const fs::path& run_folder) {
+  const auto folders = folders_in_order(run_folder / "checkpoints");
+  if (folders.empty()) return std::nullopt;
+  std::vector<std::string> reasons;
+  for (const auto& folder : folders) {
+    try {
+      auto checkpoint = load_checkpoint(folder);
+      if (!reasons.empty()) {
+        log::warn("{}\n  Resuming from {} (step {}) instead.", join(reasons, "\n  "),
+                  folder.string(), checkpoint.step);
+      }
+      return checkpoint;
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Input) throw;
+      reasons.emplace_back(error.what());
+    }
+  }
+  fail(ErrorKind::Input,
+       "[engine.checkpoint] no checkpoint of {} can be read; got\n  {}\nStart the run anew with "
+       "another -o, or bring back a copy of its checkpoints.",
+       run_folder.string(), join(reasons, "\n  "));
 }
 
 }  // namespace ubique::engine

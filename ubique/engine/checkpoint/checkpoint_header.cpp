@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Metadata keys of both files; JSON values with non-finite numbers spelt out.
 #include "ubique/engine/checkpoint/checkpoint_header.h"
 
 #include <charconv>
@@ -22,7 +23,7 @@ double float_named(const std::string& name) {
   return (name == "-inf" ? -1 : 1) * std::numeric_limits<double>::infinity();
 }
 
-/// Non-finite numbers as objects, at any depth; everything else as it is.
+/// Replaces non-finite numbers by objects, at any depth.
 Json spell_floats(const Json& value) {
   if (value.is_number_float() && !std::isfinite(value.get<double>())) {
     return {{kFloatKey, float_name(value.get<double>())}};
@@ -39,7 +40,7 @@ Json spell_floats(const Json& value) {
   return spelt;
 }
 
-/// The other way, in place.
+/// The inverse of spell_floats, in place.
 void read_floats(Json& value) {
   if (value.is_object() && value.size() == 1 && value.contains(kFloatKey)) {
     value = float_named(value[kFloatKey].get<std::string>());
@@ -58,7 +59,7 @@ Json scores_json(const Scores& scores) {
   return json;
 }
 
-/// Takes values out of a file's metadata and says what is wrong with them.
+/// Reads typed values from a file's metadata; Input errors name the file and the key.
 class MetadataReader {
  public:
   MetadataReader(const io::Metadata& metadata, const std::string& file)
@@ -105,7 +106,7 @@ bool is_ours(const io::Metadata& metadata) {
 }
 
 io::Metadata model_metadata(const Checkpoint& checkpoint) {
-  return {{"format", "pt"},  // some Python loaders insist on it
+  return {{"format", "pt"},  // some Python loaders require it
           {"version", program_version()},
           {"family", checkpoint.family},
           {"config", text_of(checkpoint.config)},

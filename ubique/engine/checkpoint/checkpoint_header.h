@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a checkpoint says about itself in the header metadata of its safetensors files: texts, so
-// that every reader of the format shows them.
+// Checkpoint fields (family, config, scores, ...) as header metadata of the safetensors files:
+// plain strings, so that any reader of the format can show them.
 #pragma once
 
 #include <string>
@@ -12,11 +12,11 @@ namespace ubique::engine {
 
 std::string program_version();  ///< "ubique 0.1.0"
 
-/// Are these the metadata of a model file that we wrote?
+/// Is this the metadata of a model file that ubique wrote?
 bool is_ours(const io::Metadata& metadata);
 
 io::Metadata model_metadata(const Checkpoint& checkpoint);
-/// Everything but the tensors. Input error that names `file` for metadata that are not ours.
+/// Everything but the tensors. Input error that names `file` for other metadata.
 void read_model_metadata(const io::Metadata& metadata, const std::string& file, Checkpoint& out);
 
 io::Metadata trainer_metadata(const Checkpoint& checkpoint);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lists, loads and moves the parameters and buffers of a torch module.
 #include "ubique/engine/checkpoint/state_dict.h"
 
 #include <ATen/ATen.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network's tensors by name: what is trained, what is saved, what is put back. Names are those of
-// the original systems.
+// A network's tensors by name: trained, saved and loaded ones. Names are those of the original
+// systems.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -18,15 +18,15 @@ namespace ubique::engine {
 
 /// Parameters that need a gradient, each once (tied ones under their first name).
 NamedTensors trainable_parameters(torch::nn::Module& network);
-/// Batch norm's running statistics: what a forward pass in train mode changes.
+/// Batch norm's running statistics, which a forward pass in train mode changes.
 NamedTensors running_statistics(torch::nn::Module& network);
 /// Parameters and buffers; the tensors themselves, not copies.
 NamedTensors state_dict(torch::nn::Module& network);
-/// Copies values into the network, whatever device and layout it has. Input error that names what
-/// is missing, unknown or of another shape; `where` is the file it came from.
+/// Copies values into the network, on any device and in any layout. Input error that names missing
+/// or unknown tensors and other shapes; `where` is the file that the values came from.
 void load_state(torch::nn::Module& network, const NamedTensors& values, const std::string& where);
 
-/// To the plan's device, layout and, for float64, dtype. Values stay what they are.
+/// Moves the network to `device`, in the plan's layout and, for float64, dtype.
 void move_network(torch::nn::Module& network, const plan::Plan& plan, c10::Device device);
 
 /// The tensor of that name; undefined if there is none.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of element types, and copies between torch tensors and host tensors.
 #include "ubique/engine/checkpoint/tensor_bytes.h"
 
 #include <ATen/ATen.h>
@@ -32,7 +33,7 @@ constexpr std::pair<DType, at::ScalarType> kScalarTypes[] = {
 
 std::size_t size_in_bytes(const at::Tensor& host) {
   check(host.device().is_cpu() && host.is_contiguous(), ErrorKind::Internal,
-        "[engine.tensor] only contiguous host tensors lie in memory as files have them.");
+        "[engine.tensor] only a contiguous host tensor has its bytes in file order.");
   return host.nbytes();
 }
 
@@ -58,7 +59,7 @@ at::ScalarType scalar_type_of(DType dtype) {
 
 at::Tensor to_host(const at::Tensor& tensor) {
   check(tensor.defined() && tensor.layout() == at::kStrided && !tensor.is_quantized(),
-        ErrorKind::Internal, "[engine.tensor] only plain dense tensors can be written; got {}.",
+        ErrorKind::Internal, "[engine.tensor] only dense tensors can be written; got {}.",
         tensor.defined() ? "a sparse or quantized one" : "an undefined one");
   return tensor.detach().cpu().resolve_conj().resolve_neg().contiguous();
 }

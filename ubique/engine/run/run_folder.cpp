@@ -9,7 +9,7 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
-#include "ubique/engine/checkpoint/checkpoint_folder.h"
+#include "ubique/engine/checkpoint/atomic_folder.h"
 #include "ubique/engine/run/event_file.h"
 #include "ubique/engine/run/metrics_log.h"
 #include "ubique/engine/run/report_page.h"

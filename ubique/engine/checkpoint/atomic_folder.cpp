@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ubique/engine/checkpoint/checkpoint_folder.h"
+// Renames and exchanges of folders, with fault points for the tests, and locks on temporary ones.
+#include "ubique/engine/checkpoint/atomic_folder.h"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -39,7 +40,7 @@ void rename_folder(const fs::path& from, const fs::path& to) {
   if (::rename(from.c_str(), to.c_str()) != 0) fail_rename(from, to, errno);
 }
 
-/// The two change names in one instant; false where the system or the file system cannot do that.
+/// Swaps the two names atomically; false if the system or the file system does not support it.
 bool exchange_folders(const fs::path& one, const fs::path& other) {
   fault_point("checkpoint.exchange");
 #if defined(RENAME_EXCHANGE)
@@ -57,7 +58,7 @@ bool exchange_folders(const fs::path& one, const fs::path& other) {
   return false;
 }
 
-/// A lock on a folder that goes with its process; -1 if someone else has it, or it cannot be had.
+/// Locks a folder until the process ends; -1 if another process holds the lock or locking fails.
 int lock_folder(const fs::path& path) {
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor >= 0 && ::flock(descriptor, LOCK_EX | LOCK_NB) == 0) return descriptor;
@@ -80,7 +81,7 @@ void remove_garbage(const fs::path& parent) {
   for (const auto& entry : fs::directory_iterator(parent, ignored)) {
     if (!entry.path().filename().string().starts_with(kTemporaryPrefix)) continue;
     const int descriptor = lock_folder(entry.path());
-    if (descriptor < 0) continue;  // somebody is writing it
+    if (descriptor < 0) continue;  // its writer still runs
     fault_point("checkpoint.clean");
     remove_folder(entry.path());
     ::close(descriptor);
@@ -101,7 +102,7 @@ void discard_folder(const fs::path& folder) {
 
 TemporaryFolder::TemporaryFolder(const fs::path& parent) {
   remove_garbage(parent.empty() ? fs::path(".") : parent);
-  do {  // again if another process took the new folder for garbage before it was locked
+  do {  // again if another process removed the new folder before it was locked
     path_ = temporary_name(parent);
     if (::mkdir(path_.c_str(), 0777) != 0) {
       fail(ErrorKind::Input, "[engine.checkpoint] cannot make a folder in {}; {}.", parent.string(),
@@ -115,8 +116,7 @@ TemporaryFolder::~TemporaryFolder() {
   if (lock_ >= 0) ::close(lock_);
 }
 
-/// False if the folder is gone. A file system without locks is fine: nobody removes what he cannot
-/// lock.
+/// False if the folder is gone. Works without file locks too: only locked folders are removed.
 bool TemporaryFolder::lock() {
   lock_ = lock_folder(path_);
   struct stat info {};
@@ -125,7 +125,7 @@ bool TemporaryFolder::lock() {
   return false;
 }
 
-/// Afterwards path_ is where the old folder is now.
+/// Afterwards path_ is the new location of the old folder.
 void TemporaryFolder::replace(const fs::path& folder, Swap swap) {
   if (swap == Swap::Exchange && exchange_folders(path_, folder)) return;
   const auto previous = previous_of(folder);
@@ -138,7 +138,7 @@ void TemporaryFolder::replace(const fs::path& folder, Swap swap) {
   remove_folder(retired);
 }
 
-/// Afterwards path_ is what `previous` was before, or nothing.
+/// Afterwards path_ is the folder that `previous` was before, or empty.
 void TemporaryFolder::keep_as(const fs::path& previous) {
   if (!is_there(previous) || !exchange_folders(path_, previous)) {
     remove_folder(previous);
