@@ -1,33 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a JPEG: an Input error, or a picture whose pixels fill it and that can be written.
-#include <cstdint>
-#include <cstdlib>
+// Any bytes as a JPEG: an Input error, or a picture with as many pixels as its size says.
 #include <span>
 
-#include "ubique/base/error.h"
+#include "tests/fuzz/fuzz.h"
 #include "ubique/io/images/jpeg.h"
 
 using namespace ubique;
+using fuzz::require;
 
-namespace {
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto bytes = std::as_bytes(std::span(data, size));
-  try {
-    const auto picture = io::parse_jpeg(bytes, "fuzz");
-    require(picture.width > 0 && picture.height > 0);
-    require(picture.pixels.size() == static_cast<std::size_t>(picture.width) *
-                                         static_cast<std::size_t>(picture.height) *
-                                         static_cast<std::size_t>(picture.channels));
-    require(io::jpeg_size(bytes, "fuzz") == io::PictureSize{picture.width, picture.height});
-  } catch (const Error& error) {
-    require(error.kind() == ErrorKind::Input);
-  }
-  return 0;
+void fuzz::test_input(std::span<const std::byte> input) {
+  const auto picture = io::parse_jpeg(input, "fuzz");
+  require(picture.width > 0 && picture.height > 0);
+  require(picture.pixels.size() == static_cast<std::size_t>(picture.width) *
+                                       static_cast<std::size_t>(picture.height) *
+                                       static_cast<std::size_t>(picture.channels));
+  require(io::jpeg_size(input, "fuzz") == io::PictureSize{picture.width, picture.height});
 }

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a .mat file: an Input error, or values whose numbers fill their shapes.
-#include <cstdint>
-#include <cstdlib>
+// Any bytes as a .mat file: an Input error, or values with as many numbers as their shapes say.
 #include <span>
 
-#include "ubique/base/error.h"
+#include "tests/fuzz/fuzz.h"
 #include "ubique/io/arrays/mat.h"
 
 using namespace ubique;
+using fuzz::require;
 
 namespace {
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void examine(const io::MatValue& value) {
   if (value.kind == io::MatValue::Kind::Numbers && !value.numbers.empty()) {
@@ -27,13 +22,8 @@ void examine(const io::MatValue& value) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  try {
-    for (const auto& variable : io::parse_mat(std::as_bytes(std::span(data, size)), "fuzz")) {
-      examine(variable.value);
-    }
-  } catch (const Error& error) {
-    require(error.kind() == ErrorKind::Input);
+void fuzz::test_input(std::span<const std::byte> input) {
+  for (const auto& variable : io::parse_mat(input, "fuzz")) {
+    examine(variable.value);
   }
-  return 0;
 }

@@ -1,21 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any bytes as a safetensors file: an Input error, or tensors that lie in the file, that are found
-// by name, and that a header written from them describes again.
-#include <cstdint>
-#include <cstdlib>
+// Any bytes as a safetensors file: an Input error, or tensors inside the file that are found by
+// name and that survive a rewritten header.
 #include <span>
 
-#include "ubique/base/error.h"
+#include "tests/fuzz/fuzz.h"
 #include "ubique/io/tensors/safetensors_reader.h"
 #include "ubique/io/tensors/tensor_stats.h"
 
 using namespace ubique;
+using fuzz::require;
 
 namespace {
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
 
 void examine(const io::SafetensorsFile& file) {
   std::uint64_t end = 0;
@@ -33,7 +28,7 @@ void examine_rewritten(const io::SafetensorsFile& file) {
   const auto text = io::safetensors_header_text({file.tensors(), file.metadata()});
   std::string whole = text;
   if (!file.tensors().empty()) whole.resize(text.size() + file.tensors().back().end);
-  const auto again = io::SafetensorsFile::from_memory(std::as_bytes(std::span(whole)), "rewritten");
+  const auto again = io::SafetensorsFile::from_memory(fuzz::bytes_of(whole), "rewritten");
   require(again.metadata() == file.metadata());
   require(again.tensors().size() == file.tensors().size());
   for (std::size_t i = 0; i < again.tensors().size(); ++i) {
@@ -44,14 +39,8 @@ void examine_rewritten(const io::SafetensorsFile& file) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  try {
-    const auto file =
-        io::SafetensorsFile::from_memory(std::as_bytes(std::span(data, size)), "fuzz");
-    examine(file);
-    examine_rewritten(file);
-  } catch (const Error& error) {
-    require(error.kind() == ErrorKind::Input);
-  }
-  return 0;
+void fuzz::test_input(std::span<const std::byte> input) {
+  const auto file = io::SafetensorsFile::from_memory(input, "fuzz");
+  examine(file);
+  examine_rewritten(file);
 }

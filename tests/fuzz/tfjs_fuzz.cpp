@@ -1,45 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any text as model.json, and what follows its first zero byte as each weight file: an Input error,
-// or weights of the size that they state, from files that stay in their folder.
+// Text up to the first zero byte as model.json, the rest as the content of each weight file: an
+// Input error, or weights that fit their shapes, from files that stay in their folder.
 #include <algorithm>
-#include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <span>
 
-#include "ubique/base/error.h"
+#include "tests/fuzz/fuzz.h"
 #include "ubique/io/graphs/tfjs.h"
 
 using namespace ubique;
+using fuzz::require;
 
-namespace {
-
-void require(bool condition) {
-  if (!condition) std::abort();
-}
-
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const auto bytes = std::as_bytes(std::span(data, size));
-  const auto zero = std::find(bytes.begin(), bytes.end(), std::byte{0});
-  const std::string_view text(reinterpret_cast<const char*>(data),
-                              static_cast<std::size_t>(zero - bytes.begin()));
-  const std::vector<std::byte> weights(zero == bytes.end() ? zero : zero + 1, bytes.end());
-  try {
-    const auto model = io::parse_tfjs(text, "fuzz", [&](const std::string& file) {
-      const std::filesystem::path path(file);
-      require(path.is_relative() && path.filename() == path && file != "..");
-      return weights;
-    });
-    require(!model.layers.empty());
-    for (const auto& weight : model.weights) {
-      const auto expected = io::byte_count(weight.dtype, weight.shape);
-      require(expected && weight.bytes.size() == static_cast<std::uint64_t>(*expected));
-      require(model.find(weight.name) == &weight);
-    }
-  } catch (const Error& error) {
-    require(error.kind() == ErrorKind::Input);
+void fuzz::test_input(std::span<const std::byte> input) {
+  const auto zero = std::find(input.begin(), input.end(), std::byte{0});
+  const auto length = static_cast<std::size_t>(zero - input.begin());
+  const auto text = fuzz::text_of(input.first(length));
+  const std::vector<std::byte> weights(zero == input.end() ? zero : zero + 1, input.end());
+  const auto model = io::parse_tfjs(text, "fuzz", [&](const std::string& file) {
+    const std::filesystem::path path(file);
+    require(path.is_relative() && path.filename() == path && file != "..");
+    return weights;
+  });
+  require(!model.layers.empty());
+  for (const auto& weight : model.weights) {
+    const auto expected = io::byte_count(weight.dtype, weight.shape);
+    require(expected && weight.bytes.size() == static_cast<std::uint64_t>(*expected));
+    require(model.find(weight.name) == &weight);
   }
-  return 0;
 }
