@@ -12,6 +12,8 @@
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
 #include "ubique/data/scans/conform/conform.h"
+#include "ubique/data/scans/conform/native.h"
+#include "ubique/data/scans/conform/normalize.h"
 #include "ubique/data/scans/volume/components.h"
 
 using namespace ubique;

@@ -16,6 +16,8 @@
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
 #include "ubique/data/scans/conform/conform.h"
+#include "ubique/data/scans/conform/native.h"
+#include "ubique/data/scans/volume/orientation.h"
 
 using namespace ubique;
 

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "ubique/base/numbers/random.h"
-#include "ubique/data/scans/volume/volume.h"
+#include "ubique/data/scans/volume/scan.h"
 
 namespace ubique::test {
 

@@ -6,6 +6,7 @@
 
 #include "tests/data/scans/grids.h"
 #include "ubique/data/scans/conform/methods.h"
+#include "ubique/data/scans/conform/normalize.h"
 #include "ubique/data/scans/volume/orientation.h"
 #include "ubique/io/tensors/safetensors_reader.h"
 

@@ -8,6 +8,7 @@
 #include "tests/base/scratch.h"
 #include "tests/data/scans/grids.h"
 #include "ubique/data/scans/conform/methods.h"
+#include "ubique/data/scans/volume/orientation.h"
 
 using namespace ubique;
 using data::ConformMethod;

@@ -5,6 +5,8 @@
 
 #include "tests/data/scans/grids.h"
 #include "ubique/data/scans/conform/conform.h"
+#include "ubique/data/scans/conform/native.h"
+#include "ubique/data/scans/volume/orientation.h"
 
 using namespace ubique;
 using data::ConformMethod;

@@ -4,7 +4,7 @@
 
 #include "tests/base/scratch.h"
 #include "tests/data/scans/grids.h"
-#include "ubique/data/scans/conform/conform.h"
+#include "ubique/data/scans/conform/normalize.h"
 
 using namespace ubique;
 using data::Normalization;

@@ -13,6 +13,8 @@
 #include "ubique/data/scans/phantom/phantom_geometry.h"
 #include "ubique/data/scans/study/manifest.h"
 #include "ubique/data/scans/volume/components.h"
+#include "ubique/data/scans/volume/orientation.h"
+#include "ubique/data/scans/volume/scan.h"
 
 using namespace ubique;
 namespace fs = std::filesystem;

@@ -5,7 +5,8 @@
 #include "tests/base/scratch.h"
 #include "tests/data/scans/grids.h"
 #include "ubique/base/files/file.h"
-#include "ubique/data/scans/volume/volume.h"
+#include "ubique/data/scans/volume/orientation.h"
+#include "ubique/data/scans/volume/scan.h"
 
 using namespace ubique;
 

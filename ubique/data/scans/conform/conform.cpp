@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses among the ways of conforming, checks what was asked for and that a mask and an image
-// belong together.
+// Dispatches to the conform methods; checks the target, and that mask and image match.
 #include "ubique/data/scans/conform/conform.h"
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "ubique/base/error.h"
-#include "ubique/base/text/text.h"
+#include "ubique/base/text/names.h"
 #include "ubique/data/scans/conform/methods.h"
 #include "ubique/data/scans/volume/orientation.h"
 
@@ -15,36 +15,12 @@ namespace ubique::data {
 namespace {
 
 constexpr std::int64_t kMostVoxels = std::int64_t{1} << 33U;
-constexpr double kSpacingTolerance = 0.01;  // masks are often written with a rounded header
+constexpr double kSpacingTolerance = 0.01;  // masks are often written with rounded headers
 
-template <typename Value, std::size_t count>
-using Names = std::array<std::pair<Value, std::string_view>, count>;
-
-constexpr Names<ConformMethod, 4> kMethods{{{ConformMethod::ScipyZoom, "scipy_zoom"},
-                                            {ConformMethod::NibabelConform, "nibabel_conform"},
-                                            {ConformMethod::Brainchop, "brainchop"},
-                                            {ConformMethod::None, "none"}}};
-constexpr Names<Normalization, 4> kNormalizations{{{Normalization::MinMax, "min_max"},
-                                                   {Normalization::Quantile, "quantile"},
-                                                   {Normalization::ZScore, "z_score"},
-                                                   {Normalization::None, "none"}}};
-
-template <typename Value, std::size_t count>
-std::string_view name_of(const Names<Value, count>& names, Value value) {
-  return std::find_if(names.begin(), names.end(), [&](auto& name) { return name.first == value; })
-      ->second;
-}
-
-template <typename Value, std::size_t count>
-Value value_of(const Names<Value, count>& names, std::string_view text, std::string_view what) {
-  std::vector<std::string> known;
-  for (const auto& [value, name] : names) {
-    if (name == text) return value;
-    known.emplace_back(name);
-  }
-  fail(ErrorKind::Usage, "[data.conform] no such {}; got '{}', expected one of {}.{}", what, text,
-       join(known, ", "), hint(text, known));
-}
+constexpr NameTable<ConformMethod, 4> kMethods{{{ConformMethod::ScipyZoom, "scipy_zoom"},
+                                                {ConformMethod::NibabelConform, "nibabel_conform"},
+                                                {ConformMethod::Brainchop, "brainchop"},
+                                                {ConformMethod::None, "none"}}};
 
 TargetGrid grid_of(const ConformTarget& target) {
   double voxels = 1;
@@ -100,7 +76,7 @@ void check_same_grid(const Scan& mask, const Scan& image) {
         mask.name, image.name, text_of(mask_shape, found), text_of(shape, expected));
 }
 
-/// The box around a grid's voxel centres, in the world: lowest and highest coordinate per axis.
+/// Bounding box of a grid's voxel centres in world coordinates: lowest and highest per axis.
 std::array<std::array<double, 2>, 3> world_box(const Volume& grid) {
   std::array<std::array<double, 2>, 3> box{};
   for (std::size_t row = 0; row < 3; ++row) {
@@ -124,7 +100,7 @@ void check_same_place(const Scan& mask, const Scan& image) {
   }
 }
 
-/// A mask at the voxels of a grid in the same world.
+/// A mask resampled to another grid in the same world coordinates.
 LabelMap mask_on(const LabelMap& mask, const Affine& affine, const Shape3& shape, Edge edge,
                  int threads) {
   auto result =
@@ -133,20 +109,24 @@ LabelMap mask_on(const LabelMap& mask, const Affine& affine, const Shape3& shape
   return result;
 }
 
+void check_labels(const Scan& labels, std::int64_t classes) {
+  const auto& values = labels.volume.values;
+  const auto stray = std::find_if(values.begin(), values.end(), [&](float value) {
+    return value < 0 || value >= static_cast<float>(classes) ||
+           value != static_cast<float>(static_cast<int>(value));
+  });
+  check(stray == values.end(), ErrorKind::Input,
+        "[data.scans] {} has the label {}; expected whole numbers from 0 to {}. Is the number of "
+        "classes right?",
+        labels.name, stray == values.end() ? 0 : *stray, classes - 1);
+}
+
 }  // namespace
 
 std::string_view to_string(ConformMethod method) { return name_of(kMethods, method); }
 
 ConformMethod parse_conform_method(std::string_view text) {
-  return value_of(kMethods, text, "way of conforming");
-}
-
-std::string_view to_string(Normalization normalization) {
-  return name_of(kNormalizations, normalization);
-}
-
-Normalization parse_normalization(std::string_view text) {
-  return value_of(kNormalizations, text, "normalization");
+  return parse_name(kMethods, "data.conform", "conform method", text);
 }
 
 Volume conform(const Scan& scan, const ConformTarget& target, int threads) {
@@ -186,6 +166,26 @@ LabelMap conform_mask(const Scan& mask, const Scan& image, const ConformTarget& 
   const auto centred =
       centred_affine(moved_shape(shape, moves), moved_affine(affine, shape, moves), grid);
   return mask_on(labels, centred, grid.shape, Edge::Strict, threads);
+}
+
+LabelMap conform_labels(const Scan& labels, const Scan& image, const ConformTarget& target,
+                        std::int64_t classes, int threads) {
+  if (classes == 2) return conform_mask(labels, image, target, threads);
+  check_labels(labels, classes);
+  LabelMap result;  // filled one class at a time: conform_mask() handles a single mask
+  for (std::int64_t label = 1; label < classes; ++label) {
+    auto one = labels;
+    for (auto& value : one.volume.values) value = value == static_cast<float>(label) ? 1 : 0;
+    auto part = conform_mask(one, image, target, threads);
+    if (label == 1) {
+      result = std::move(part);
+      continue;
+    }
+    for (std::size_t i = 0; i < part.values.size(); ++i) {
+      if (part.values[i] != 0) result.values[i] = static_cast<std::uint8_t>(label);
+    }
+  }
+  return result;
 }
 
 }  // namespace ubique::data

@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a scan as the scanner left it to the cube a network takes, in the exact ways of the systems
-// whose networks we run, and back. Which way a network was trained with is part of its
-// configuration.
+// Conforms a scan: resamples it to the grid a network takes, exactly as the systems do whose
+// networks we run. The method a network was trained with is part of its configuration.
 #pragma once
 
-#include <string>
-#include <vector>
+#include <string_view>
 
-#include "ubique/data/scans/volume/volume.h"
+#include "ubique/data/scans/volume/scan.h"
 
 namespace ubique::data {
 
-/// ScipyZoom, NibabelConform: the two of arc-meshchop (RAS). Brainchop: as the browser does it
-/// (LIA, robust 8 bits). None: the scan's own grid, canonical axes.
+/// ScipyZoom, NibabelConform: arc-meshchop's two methods (RAS). Brainchop: as in its browser
+/// application (LIA, robust 8 bits). None: the scan's own grid, canonical axes.
 enum class ConformMethod { ScipyZoom, NibabelConform, Brainchop, None };
 
 std::string_view to_string(ConformMethod method);  ///< "scipy_zoom", "nibabel_conform", ...
@@ -24,34 +22,23 @@ struct ConformTarget {
   double spacing = 1;  ///< mm, along every axis
 };
 
-/// How intensities become the network's input.
-enum class Normalization { MinMax, Quantile, ZScore, None };
-std::string_view to_string(Normalization normalization);  ///< "min_max", "quantile", ...
-Normalization parse_normalization(std::string_view text);
-
-/// A conformed volume with the affine of its own grid. For ScipyZoom the affine says which native
-/// voxel each one came from (corner aligned), so that labels find their way back exactly.
+/// The conformed volume with the affine of its grid. For ScipyZoom the affine maps each voxel to
+/// the native voxel it was sampled from (corner aligned), so that to_native() inverts it exactly.
 Volume conform(const Scan& scan, const ConformTarget& target, int threads = 1);
 
 /// A mask (> 0) on the conformed grid of `image`: ScipyZoom works from the mask's own affine,
-/// NibabelConform and Brainchop resample onto the image's grid. Input error if the two do not
-/// belong together: ScipyZoom and None want the same shape and spacing in RAS axes, the others two
-/// grids that overlap in the world.
+/// NibabelConform and Brainchop resample onto the image's grid. Input error if mask and image do
+/// not match: ScipyZoom and None need the same shape and spacing in RAS axes, the others two grids
+/// that overlap in world coordinates.
 LabelMap conform_mask(const Scan& mask, const Scan& image, const ConformTarget& target,
                       int threads = 1);
 
-/// That check alone; needs no more of the two than shape, affine and name.
+/// That check alone; uses only shape, affine and name.
 void check_mask_fits(const Scan& mask, const Scan& image, ConformMethod method);
 
-/// In place, over the whole volume, in f32; a flat volume becomes zeros. `low` and `high` are the
-/// shares of Quantile (0.05, 0.95), by sorting, not clipped; Input error where the two quantiles
-/// are the same although the volume is not flat.
-void normalize(Volume& volume, Normalization how, double low = 0.05, double high = 0.95,
-               int threads = 1);
-
-/// Labels on `like`'s grid by the nearest conformed voxel; outside the cube 0.
-LabelMap to_native(const LabelMap& conformed, const Scan& like, int threads = 1);
-/// Probabilities on `like`'s grid, linear; outside the cube 0.
-Volume to_native(const Volume& conformed, const Scan& like, int threads = 1);
+/// As conform_mask(), for labels 0 to classes - 1; two classes are a mask (> 0). Input error for
+/// any other value.
+LabelMap conform_labels(const Scan& labels, const Scan& image, const ConformTarget& target,
+                        std::int64_t classes, int threads = 1);
 
 }  // namespace ubique::data

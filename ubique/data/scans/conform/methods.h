@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ways of conforming, one by one, on grids: what conform() chooses among. Spacing may differ
-// between axes here.
+// The methods that conform() chooses among, as functions on grids. Here the spacing may differ
+// between axes.
 #pragma once
 
 #include "ubique/data/scans/conform/conform.h"
@@ -8,7 +8,7 @@
 
 namespace ubique::data {
 
-/// The grid that comes out.
+/// The grid to resample to.
 struct TargetGrid {
   Shape3 shape{256, 256, 256};
   std::array<double, 3> spacing{1, 1, 1};  ///< mm
@@ -19,18 +19,20 @@ struct TargetGrid {
 Volume zoom_to(const Volume& canonical, const TargetGrid& target, int threads);
 LabelMap zoom_to(const LabelMap& canonical, const TargetGrid& target, int threads);
 
-/// The grid of nibabel's conform: the source's directions, voxel (n - 1) / 2 staying in its place.
+/// The grid of nibabel's conform: the source's directions (axes never mix), with the central voxel
+/// (n - 1) / 2 at the same world position.
 Affine centred_affine(const Shape3& shape, const Affine& canonical, const TargetGrid& target);
 Volume resample_centred(const Volume& canonical, const TargetGrid& target, Rounding rounding,
                         int threads);
 
-/// The grid of the browser: the scanner's directions in LIA order, the middles n / 2 (of the file's
-/// own axes) in one place.
+/// BrainChop's grid: world directions in LIA order, with the centres n / 2 (in the file's own axes)
+/// at the same world position.
 Affine browser_affine(const Shape3& shape, const Affine& affine, const TargetGrid& target);
-/// Values 0 to 255, whole numbers.
+/// As BrainChop's browser application: LIA axes, whole numbers 0 to 255, white where the top
+/// thousandth of the non-zero voxels begins.
 Volume conform_for_browser(const Scan& scan, const TargetGrid& target, int threads);
 
-/// What the browser takes off and multiplies by to get 8 bits.
+/// 8 bits = factor * (value - low), clamped.
 struct RobustScale {
   double low = 0;
   double factor = 1;

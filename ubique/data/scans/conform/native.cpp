@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Back from the cube to the scan's own grid, by the affines of the two. Both are brought into
-// canonical axes first: there a straight scan needs one table per axis.
-#include "ubique/data/scans/conform/conform.h"
+// Resamples by the affines of the two grids. Both are brought into canonical axes first, where an
+// axis-aligned scan needs only one table per axis.
+#include "ubique/data/scans/conform/native.h"
+
 #include "ubique/data/scans/conform/resample.h"
 #include "ubique/data/scans/volume/orientation.h"
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intensities to the range a network was trained with.
+// Ranges, exact quantiles by radix histograms, and scaling.
+#include "ubique/data/scans/conform/normalize.h"
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -10,12 +12,16 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/parallel.h"
-#include "ubique/data/scans/conform/conform.h"
+#include "ubique/base/text/names.h"
 
 namespace ubique::data {
 namespace {
 
-constexpr float kFlat = 1e-8F;  // ranges below this are no contrast
+constexpr NameTable<Normalization, 4> kNormalizations{{{Normalization::MinMax, "min_max"},
+                                                       {Normalization::Quantile, "quantile"},
+                                                       {Normalization::ZScore, "z_score"},
+                                                       {Normalization::None, "none"}}};
+constexpr float kFlat = 1e-8F;  // a smaller range counts as flat
 constexpr std::size_t kHalfWord = 1U << 16U;
 
 using Histogram = std::vector<std::int64_t>;
@@ -24,7 +30,7 @@ struct Range {
   float low, high;
 };
 
-/// Eight running values, so that the compiler can keep them in one register.
+/// Eight running minima and maxima, so that the loop vectorises.
 Range range_in(std::span<const float> values) {
   constexpr std::size_t kLanes = 8;
   std::array<float, kLanes> low, high;
@@ -55,7 +61,7 @@ Range range_of(const std::vector<float>& values, int threads) {
   return range;
 }
 
-/// (value - low) / range for every value, or zeros where the range is none.
+/// (value - low) / range for every value, or zeros for a flat volume.
 void rescale(std::vector<float>& values, float low, float range, int threads) {
   const auto count = static_cast<std::int64_t>(values.size());
   const bool flat = !(range >= kFlat);
@@ -79,28 +85,28 @@ float value_of_bits(std::uint32_t bits) {
   return std::bit_cast<float>((bits >> 31U) != 0 ? bits & 0x7FFFFFFFU : ~bits);
 }
 
-struct Place {
+struct BinRank {
   std::size_t bin;
   std::int64_t rank;  // within the bin
 };
 
-Place place_in(const Histogram& bins, std::int64_t rank) {
+BinRank find_rank(const Histogram& bins, std::int64_t rank) {
   std::size_t bin = 0;
   while (rank >= bins[bin]) rank -= bins[bin++];
   return {bin, rank};
 }
 
-/// The value that sorting would put at `rank`: by the upper halves of all values, then by the lower
-/// halves of those that share its upper one. Two passes, nothing copied.
+/// The value at `rank` of the sorted values (radix select): a histogram of the upper 16 bits finds
+/// the bin, one of the lower 16 bits the value in it. Two passes, no copy.
 float value_at_rank(const std::vector<float>& values, const Histogram& upper, std::int64_t rank) {
-  const auto place = place_in(upper, rank);
+  const auto bin = find_rank(upper, rank);
   Histogram lower(kHalfWord);
   for (const float value : values) {
     const auto bits = ordered_bits(value);
-    if (bits >> 16U == place.bin) ++lower[bits & 0xFFFFU];
+    if (bits >> 16U == bin.bin) ++lower[bits & 0xFFFFU];
   }
-  const auto within = place_in(lower, place.rank);
-  return value_of_bits(static_cast<std::uint32_t>(place.bin << 16U | within.bin));
+  const auto within = find_rank(lower, bin.rank);
+  return value_of_bits(static_cast<std::uint32_t>(bin.bin << 16U | within.bin));
 }
 
 Range quantiles_of(const std::vector<float>& values, double low, double high) {
@@ -138,6 +144,14 @@ void normalize_z_score(std::vector<float>& values, int threads) {
 }
 
 }  // namespace
+
+std::string_view to_string(Normalization normalization) {
+  return name_of(kNormalizations, normalization);
+}
+
+Normalization parse_normalization(std::string_view text) {
+  return parse_name(kNormalizations, "data.conform", "normalization", text);
+}
 
 void normalize(Volume& volume, Normalization how, double low, double high, int threads) {
   auto& values = volume.values;

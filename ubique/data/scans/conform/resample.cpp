@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interpolation along the axes, one after the other: a plane between two planes, a row between two
-// rows of it, values along the row; all in double, rounded once.
+// Separable interpolation with one table per axis: blend two planes, then two rows of the result,
+// then values along the row; all in double, rounded once.
 #include "ubique/data/scans/conform/resample.h"
 
 #include <tuple>
@@ -18,7 +18,7 @@ void blend(const T* a, const T* b, double weight, std::int64_t count, double* ou
   for (std::int64_t i = 0; i < count; ++i) out[i] = a[i] * rest + b[i] * weight;
 }
 
-/// One output plane after the other, with room for a plane and a row of the source.
+/// Computes output planes; holds buffers for one blended plane and row of the source.
 class LinearPlanes {
  public:
   LinearPlanes(const Volume& source, const AxisTables& tables, Rounding rounding)
@@ -56,7 +56,7 @@ class LinearPlanes {
   void interpolate(const AxisTable& table, float* out) const {
     for (std::size_t k = 0; k < table.lower.size(); ++k) {
       if (table.lower[k] < 0) continue;
-      // The row has one element more, finite and of weight 0, after the last voxel.
+      // The row has one extra element after the last voxel, finite and read with weight 0.
       const double* at = row_.data() + table.lower[k];
       out[k] = stored_value(at[0] * (1 - table.weight[k]) + at[1] * table.weight[k], rounding_);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of one grid at the voxels of another: linear or nearest. Where the axes of the two run
-// along each other, each axis is a table of its own, and a volume costs three short passes.
+// Resamples one grid at the voxels of another: linear or nearest. Where the axes of the two are
+// aligned, each axis has its own table and interpolation is separable.
 #pragma once
 
 #include <cmath>
@@ -10,36 +10,36 @@
 
 namespace ubique::data {
 
-/// What lies between the outermost voxel centres and half a voxel beyond them.
+/// How points up to half a voxel beyond the outermost voxel centres are treated.
 enum class Edge {
-  Strict,     ///< is outside, as SciPy's "constant" has it
-  HalfVoxel,  ///< belongs to the outermost voxel
+  Strict,     ///< as outside, like SciPy's mode "constant"
+  HalfVoxel,  ///< as part of the outermost voxel
 };
 
-/// How values that were integers in the file come out of interpolation.
+/// Whether interpolated values are rounded, as for files that store integers.
 enum class Rounding { None, Integers };
 
-/// Halves away from zero, as SciPy stores results in integer arrays.
+/// Rounds halves away from zero, as SciPy does for integer arrays.
 inline float stored_value(double value, Rounding rounding) {
   return static_cast<float>(rounding == Rounding::Integers ? std::round(value) : value);
 }
 
-/// For each voxel along one axis of the result, where it lies on the axis of the source: `weight`
-/// of the voxel after `lower`, the rest of `lower` itself; lower = -1 is outside, and value 0.
+/// For each voxel along one axis of the result, its position on the source axis:
+/// (1 - weight) * source[lower] + weight * source[lower + 1]; lower = -1 is outside, with value 0.
 struct AxisTable {
   std::vector<std::int64_t> lower;
   std::vector<double> weight;
 };
 using AxisTables = std::array<AxisTable, 3>;
 
-/// The result has one voxel per combination of entries, and no affine.
+/// The result has one voxel per combination of table entries; its affine is not set.
 Volume resample_linear(const Volume& source, const AxisTables& tables, Rounding rounding,
                        int threads);
 LabelMap resample_nearest(const LabelMap& source, const AxisTables& tables, int threads);
 
-/// `to_source` takes voxels of the result to voxels of the source. Points within 1e-9 of an edge
-/// are on it, and those within 1e-9 of the middle between two voxels belong to the upper one:
-/// neither a face of the grid nor a label depends on rounding.
+/// `to_source` maps voxels of the result to voxels of the source. Points within 1e-9 of an edge
+/// count as on it, and those within 1e-9 of the midpoint between two voxels go to the upper one, so
+/// that rounding errors decide neither a face of the grid nor a label.
 Volume resample_linear(const Volume& source, const Affine& to_source, const Shape3& shape,
                        Edge edge, Rounding rounding, int threads);
 LabelMap resample_nearest(const LabelMap& source, const Affine& to_source, const Shape3& shape,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Interpolation under any affine. Grids whose axes run along each other become tables; oblique ones
-// are worked out voxel by voxel.
+// Resampling under any affine: axis-aligned grids use the tables of resample.cpp, oblique ones are
+// interpolated voxel by voxel.
 #include <algorithm>
 #include <cmath>
 
@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kSlack = 1e-9;  // voxels; far above rounding, far below any real displacement
 
-/// x moved into [0, length - 1], or -1 where it is outside.
+/// x clamped to [0, length - 1], or -1 where it is outside.
 double point_on_axis(double x, std::int64_t length, Edge edge) {
   const double last = static_cast<double>(length - 1);
   const double reach = kSlack + (edge == Edge::Strict ? 0 : 0.5);
@@ -21,8 +21,8 @@ double point_on_axis(double x, std::int64_t length, Edge edge) {
   return std::clamp(x, 0.0, last);
 }
 
-/// Whether no voxel of the result is moved across its axis by more than the slack.
-bool runs_along_axes(const Affine& to_source, const Shape3& shape) {
+/// Whether the off-diagonal terms move no voxel by more than the slack.
+bool is_axis_aligned(const Affine& to_source, const Shape3& shape) {
   for (std::size_t row = 0; row < 3; ++row) {
     for (std::size_t axis = 0; axis < 3; ++axis) {
       const double moved = std::abs(to_source[row][axis]) * static_cast<double>(shape[axis]);
@@ -46,17 +46,18 @@ AxisTables tables_of(const Affine& to_source, const Shape3& shape, const Shape3&
   return tables;
 }
 
-/// From a point between two voxels to the nearest of them.
+/// The nearer of the two voxels around a point.
 std::int64_t nearest_of(std::int64_t lower, double weight) {
   return weight + kSlack >= 0.5 ? lower + 1 : lower;
 }
 
+/// A point of the source: the voxel below it, and the fraction towards the next, per axis.
 struct Corner {
   std::int64_t lower[3];
   double weight[3];
 };
 
-/// The point of the source under a voxel of the result; false outside.
+/// The point of the source that a voxel of the result maps to; false outside.
 bool locate(const Affine& to_source, const Shape3& length, Edge edge, const double (&voxel)[3],
             Corner& corner) {
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -119,7 +120,7 @@ Grid<T> voxel_by_voxel(const Shape3& source, const Affine& to_source, const Shap
 
 Volume resample_linear(const Volume& source, const Affine& to_source, const Shape3& shape,
                        Edge edge, Rounding rounding, int threads) {
-  if (runs_along_axes(to_source, shape)) {
+  if (is_axis_aligned(to_source, shape)) {
     return resample_linear(source, tables_of(to_source, shape, source.shape, edge), rounding,
                            threads);
   }
@@ -130,7 +131,7 @@ Volume resample_linear(const Volume& source, const Affine& to_source, const Shap
 
 LabelMap resample_nearest(const LabelMap& source, const Affine& to_source, const Shape3& shape,
                           Edge edge, int threads) {
-  if (!runs_along_axes(to_source, shape)) {
+  if (!is_axis_aligned(to_source, shape)) {
     return voxel_by_voxel<std::uint8_t>(
         source.shape, to_source, shape, edge, threads,
         [&](const Corner& corner) { return nearest_value(source, corner); });

@@ -12,6 +12,7 @@
 #include "ubique/base/text/json.h"
 #include "ubique/data/scans/phantom/phantom_scanner.h"
 #include "ubique/data/scans/study/manifest.h"
+#include "ubique/data/scans/volume/scan.h"
 #include "ubique/data/scans/volume/strided.h"
 
 namespace ubique::data {

@@ -2,7 +2,6 @@
 #include "ubique/data/scans/study/prepare.h"
 
 #include "ubique/base/terminal/log.h"
-#include "ubique/data/scans/conform/conform_labels.h"
 #include "ubique/data/scans/volume/scan_name.h"
 
 namespace ubique::data {

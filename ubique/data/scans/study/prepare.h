@@ -8,6 +8,7 @@
 
 #include "ubique/base/error.h"
 #include "ubique/data/scans/conform/conform.h"
+#include "ubique/data/scans/conform/normalize.h"
 #include "ubique/data/scans/study/subject.h"
 
 namespace ubique::data {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Affines of voxel grids: products, inverses, spacing.
+// Affines of voxel grids: products, inverses by cofactors, spacing.
+#include "ubique/data/scans/volume/affine.h"
+
 #include <cmath>
 
 #include "ubique/base/error.h"
-#include "ubique/data/scans/volume/volume.h"
 
 namespace ubique::data {
 
@@ -35,7 +36,7 @@ double voxel_volume(const Affine& a) {
 
 Affine inverse(const Affine& a) {
   Affine result{};
-  for (std::size_t row = 0; row < 3; ++row) {  // the adjugate, transposed cofactors
+  for (std::size_t row = 0; row < 3; ++row) {  // the adjugate (transposed cofactors)
     const auto r1 = (row + 1) % 3, r2 = (row + 2) % 3;
     for (std::size_t column = 0; column < 3; ++column) {
       const auto c1 = (column + 1) % 3, c2 = (column + 2) % 3;

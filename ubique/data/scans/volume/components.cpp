@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Islands by runs: each row is cut into runs of non-zero voxels, runs that touch in neighbouring
-// rows are united. Costs one look at every voxel and a little per run.
+// Connected components by run lengths: each row is cut into runs of non-zero voxels, and runs that
+// touch in neighbouring rows are united (union-find). One pass over the voxels.
 #include "ubique/data/scans/volume/components.h"
 
 #include <algorithm>
@@ -20,10 +20,10 @@ struct Run {
   std::int64_t begin, end;  // along k
 };
 
-/// Which runs belong together; the root of a set is its first run.
-class Islands {
+/// Union-find over runs; the root of a component is its first run.
+class RunComponents {
  public:
-  explicit Islands(const LabelMap& labels) : shape_(labels.shape) {
+  explicit RunComponents(const LabelMap& labels) : shape_(labels.shape) {
     find_runs(labels);
     parents_.resize(runs_.size());
     std::iota(parents_.begin(), parents_.end(), std::size_t{0});
@@ -44,7 +44,7 @@ class Islands {
     return run;
   }
 
-  /// Voxels of each island, at the place of its root; 0 elsewhere.
+  /// Voxels of each component, at the index of its root; 0 at all other runs.
   std::vector<std::int64_t> sizes() {
     std::vector<std::int64_t> sizes(runs_.size());
     for (std::size_t run = 0; run < runs_.size(); ++run) {
@@ -94,7 +94,7 @@ std::int64_t count_of(const std::vector<std::int64_t>& sizes) {
   return static_cast<std::int64_t>(sizes.size()) - std::count(sizes.begin(), sizes.end(), 0);
 }
 
-/// The roots whose islands stay.
+/// The roots of the components that are kept.
 std::vector<bool> kept_roots(const std::vector<std::int64_t>& sizes, const ComponentPolicy& policy,
                              double voxel) {
   std::vector<bool> kept(sizes.size());
@@ -103,7 +103,7 @@ std::vector<bool> kept_roots(const std::vector<std::int64_t>& sizes, const Compo
     if (largest != sizes.end()) kept[static_cast<std::size_t>(largest - sizes.begin())] = true;
     return kept;
   }
-  // Sizes that are equal on paper must not differ by the rounding of the voxel's volume.
+  // Rounding of the voxel volume must not drop a component of exactly the minimum size.
   const double least = policy.min_mm3 * (1 - 1e-9);
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     kept[i] = sizes[i] > 0 && static_cast<double>(sizes[i]) * voxel >= least;
@@ -138,18 +138,20 @@ std::string to_string(const ComponentPolicy& policy) {
 
 std::int64_t keep_components(LabelMap& labels, const ComponentPolicy& policy) {
   if (policy.kind == ComponentPolicy::Kind::None) return 0;
-  Islands islands(labels);
-  const auto sizes = islands.sizes();
+  RunComponents components(labels);
+  const auto sizes = components.sizes();
   const auto kept = kept_roots(sizes, policy, voxel_volume(labels.affine));
-  for (std::size_t run = 0; run < islands.runs().size(); ++run) {
-    if (kept[islands.root_of(run)]) continue;
-    const auto& [row, begin, end] = islands.runs()[run];
+  for (std::size_t run = 0; run < components.runs().size(); ++run) {
+    if (kept[components.root_of(run)]) continue;
+    const auto& [row, begin, end] = components.runs()[run];
     auto* voxels = labels.values.data() + row * labels.shape[2];
     std::fill(voxels + begin, voxels + end, std::uint8_t{0});
   }
   return count_of(sizes) - std::count(kept.begin(), kept.end(), true);
 }
 
-std::int64_t count_components(const LabelMap& labels) { return count_of(Islands(labels).sizes()); }
+std::int64_t count_components(const LabelMap& labels) {
+  return count_of(RunComponents(labels).sizes());
+}
 
 }  // namespace ubique::data

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The polar factor of the direction matrix (by one-sided Jacobi rotations, accurate for oblique and
-// sheared grids) decides which axis of the grid belongs to which axis of the body.
+// sheared grids) decides which body axis each grid axis is assigned to.
 #include "ubique/data/scans/volume/orientation.h"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ constexpr double kEpsilon = std::numeric_limits<double>::epsilon();
 
 double dot(const Vector3& a, const Vector3& b) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-/// Turns two columns of both matrices; returns whether they were not yet orthogonal.
+/// Rotates columns p and q of both matrices; returns false if they were orthogonal already.
 bool make_orthogonal(Columns3& a, Columns3& v, std::size_t p, std::size_t q) {
   const double pp = dot(a[p], a[p]), qq = dot(a[q], a[q]), pq = dot(a[p], a[q]);
   if (std::abs(pq) <= kEpsilon * std::sqrt(pp * qq)) return false;
@@ -39,7 +39,7 @@ bool make_orthogonal(Columns3& a, Columns3& v, std::size_t p, std::size_t q) {
   return true;
 }
 
-/// The orthogonal matrix nearest to one with these columns; directions that are missing stay zero.
+/// The orthogonal matrix nearest to one with these columns; missing directions stay zero.
 Columns3 nearest_rotation(Columns3 a) {
   constexpr int kMostSweeps = 40;  // four or five are usual
   Columns3 v{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
@@ -71,7 +71,7 @@ double strongest(const Vector3& column) {
   return std::max({std::abs(column[0]), std::abs(column[1]), std::abs(column[2])});
 }
 
-/// For each axis of the grid, the axis of the body it runs along.
+/// For each grid axis, the body axis it is assigned to.
 std::array<Direction, 3> directions_of(const Affine& affine) {
   const auto spacing = spacing_of(affine);
   Columns3 columns{};
@@ -97,7 +97,7 @@ std::array<Direction, 3> directions_of(const Affine& affine) {
       if (std::abs(column[row]) > std::abs(column[world])) world = row;
     }
     directions[axis] = {world, column[world] < 0};
-    for (auto& other : rotation) other[world] = 0;  // taken
+    for (auto& other : rotation) other[world] = 0;  // assigned: not available to the other axes
   }
   return directions;
 }

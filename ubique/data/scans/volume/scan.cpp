@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between files, where i is fastest, and grids in memory, where k is.
+// Converts between NIfTI files, where i is fastest, and grids in memory, where k is.
+#include "ubique/data/scans/volume/scan.h"
+
 #include <algorithm>
 #include <cmath>
 #include <tuple>
@@ -9,20 +11,19 @@
 #include "ubique/data/scans/volume/scan_name.h"
 #include "ubique/data/scans/volume/scan_values.h"
 #include "ubique/data/scans/volume/strided.h"
-#include "ubique/data/scans/volume/volume.h"
 
 namespace ubique::data {
 namespace {
 
-/// Says the place in the file's own axes, where a person will look for it.
+/// The error names the voxel in the file's own axes, as a viewer shows it.
 void check_finite(const Volume& volume, const AxisMoves& moves, const std::filesystem::path& path) {
   const auto is_bad = [](float value) { return !std::isfinite(value); };
   const auto count = std::count_if(volume.values.begin(), volume.values.end(), is_bad);
   if (count == 0) return;
   const auto first = std::find_if(volume.values.begin(), volume.values.end(), is_bad);
-  const auto place = first - volume.values.begin();
+  const auto offset = first - volume.values.begin();
   const auto rows = volume.shape[1], columns = volume.shape[2];
-  const Shape3 found{place / (rows * columns), place / columns % rows, place % columns};
+  const Shape3 found{offset / (rows * columns), offset / columns % rows, offset % columns};
   Shape3 own{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const auto& move = moves[axis];
@@ -39,7 +40,7 @@ template <typename T>
 void write_grid(const std::filesystem::path& path, const Grid<T>& grid, const io::NiftiHeader& like,
                 DType dtype) {
   const auto& shape = grid.shape;
-  // i fastest is the same as k fastest with the axes in reverse.
+  // i fastest is k fastest with the axes reversed.
   std::vector<T> values(grid.values.size());
   const Shape3 reversed{shape[2], shape[1], shape[0]};
   const auto strides = dense_strides(shape);
@@ -71,6 +72,18 @@ Scan read_scan(const std::filesystem::path& path, std::int64_t volume, int threa
                  file.read(moves, threads)};
   if (!scan.stored_integers) check_finite(scan.volume, moves, path);
   return scan;
+}
+
+LabelMap to_labels(const Volume& volume) {
+  LabelMap labels{volume.shape, volume.affine, {}};
+  labels.values.reserve(volume.values.size());
+  for (const float value : volume.values) {
+    check(value >= 0 && value <= 255 && std::floor(value) == value, ErrorKind::Input,
+          "[data.scans] a voxel is not a label; got {}, expected a whole number from 0 to 255.",
+          value);
+    labels.values.push_back(static_cast<std::uint8_t>(value));
+  }
+  return labels;
 }
 
 void write_labels(const std::filesystem::path& path, const LabelMap& labels,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses names of scan files and lists the scans of a folder.
 #include "ubique/data/scans/volume/scan_name.h"
 
 #include <algorithm>

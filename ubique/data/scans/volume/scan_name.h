@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the names of scan files say: the stem without .nii(.gz), and BIDS entities such as ses-2.
+// Names of scan files: the stem without .nii(.gz), and BIDS entities such as ses-2.
 #pragma once
 
 #include <filesystem>
@@ -9,7 +9,7 @@
 
 namespace ubique::data {
 
-/// ".nii", ".nii.gz" in any case.
+/// Ends in ".nii" or ".nii.gz", in any case.
 bool is_scan_name(const std::filesystem::path& path);
 /// The file's name without folder and .nii(.gz).
 std::string scan_stem(const std::filesystem::path& path);
@@ -25,7 +25,7 @@ struct BidsName {
   std::string suffix() const { return words.empty() ? std::string() : words.back(); }
 };
 
-/// The scans of one folder, by name; none if there is no such folder.
+/// The scans of one folder, sorted by name; empty if there is no such folder.
 std::vector<std::filesystem::path> scans_in(const std::filesystem::path& folder);
 
 }  // namespace ubique::data

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Streams a NIfTI file in chunks of planes and converts each on its own thread.
 #include "ubique/data/scans/volume/scan_values.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ namespace fs = std::filesystem;
 
 using Bytes = std::vector<std::byte>;
 
-constexpr std::int64_t kPiecePlanes = 32;
+constexpr std::int64_t kChunkPlanes = 32;
 
 io::NiftiContent read_start(io::NiftiSource& source) {
   Bytes start(io::nifti_start_bytes(1));
@@ -36,7 +37,7 @@ io::NiftiContent read_start(io::NiftiSource& source) {
   return io::parse_nifti_header(start, source.name());
 }
 
-/// Where pieces of a file go.
+/// Destination of the chunks.
 struct Target {
   const io::NiftiHeader& header;
   const AxisMoves& moves;
@@ -70,10 +71,10 @@ void place_values(const Target& target, const Stored* from, std::int64_t first,
   }
 }
 
-void place_piece(const Target& target, const Bytes& piece, std::int64_t first,
+void place_chunk(const Target& target, const Bytes& chunk, std::int64_t first,
                  std::int64_t planes) {
   const auto as = [&]<typename Stored>(Stored) {
-    place_values(target, reinterpret_cast<const Stored*>(piece.data()), first, planes);
+    place_values(target, reinterpret_cast<const Stored*>(chunk.data()), first, planes);
   };
   switch (target.header.dtype) {
     case DType::U8:
@@ -97,14 +98,14 @@ void place_piece(const Target& target, const Bytes& piece, std::int64_t first,
     case DType::F64:
       return as(double{});
     default:
-      fail(ErrorKind::Internal, "[data.scan] no scan has voxels of {}.",
+      fail(ErrorKind::Internal, "[data.scan] scans cannot have voxels of {}.",
            to_string(target.header.dtype));
   }
 }
 
 }  // namespace
 
-/// The file's bytes from front to back. A pair (.hdr, .img) is read whole.
+/// The file's voxel bytes in order. A pair (.hdr, .img) is read whole.
 class ScanValues::Source {
  public:
   Source(const fs::path& path, std::int64_t volume) : path_(path) {
@@ -133,7 +134,7 @@ class ScanValues::Source {
     if (header().swapped) io::swap_byte_order(out, size_of(header().dtype));
   }
 
-  /// The checksum of a gzip stream is behind its last voxel.
+  /// The checksum of a gzip stream comes after the last voxel.
   void finish() {
     if (!stream_) return;
     stream_->skip(behind_);
@@ -141,7 +142,7 @@ class ScanValues::Source {
   }
 
  private:
-  /// The reader of whole files has the words for what is wrong with this one.
+  /// read_nifti() throws the precise error for a bad file.
   [[noreturn]] void refuse() const {
     io::read_nifti(path_);
     fail(ErrorKind::Input, "[data.scan] {} changed while it was read.", path_.string());
@@ -170,7 +171,7 @@ class ScanValues::Source {
   io::NiftiContent content_;
   io::NiftiImage whole_;
   std::uint64_t position_ = 0;  // in whole_
-  std::uint64_t behind_ = 0;    // bytes of the volumes behind this one
+  std::uint64_t behind_ = 0;    // bytes of the volumes after this one
 };
 
 ScanValues::ScanValues(const fs::path& path, std::int64_t volume)
@@ -185,22 +186,22 @@ std::vector<float> ScanValues::read(const AxisMoves& moves, int threads) {
   const auto plane_bytes = static_cast<std::size_t>(shape[0] * shape[1]) * size_of(header().dtype);
   auto values = large_vector<float>(static_cast<std::size_t>(voxel_count(shape)));
   const Target target{header(), moves, values.data()};
-  std::deque<std::future<Bytes>> busy;  // their buffers are used again
+  std::deque<std::future<Bytes>> busy;  // their buffers are reused
   const auto buffer = [&]() -> Bytes {
     if (static_cast<int>(busy.size()) < threads) return {};
     auto done = busy.front().get();
     busy.pop_front();
     return done;
   };
-  for (std::int64_t first = 0; first < shape[2]; first += kPiecePlanes) {
-    const auto planes = std::min(kPiecePlanes, shape[2] - first);
-    auto piece = buffer();
-    piece.resize(static_cast<std::size_t>(planes) * plane_bytes);
-    source_->next(piece);
+  for (std::int64_t first = 0; first < shape[2]; first += kChunkPlanes) {
+    const auto planes = std::min(kChunkPlanes, shape[2] - first);
+    auto chunk = buffer();
+    chunk.resize(static_cast<std::size_t>(planes) * plane_bytes);
+    source_->next(chunk);
     const auto policy = threads > 1 ? std::launch::async : std::launch::deferred;
-    busy.push_back(std::async(policy, [target, first, planes, piece = std::move(piece)]() mutable {
-      place_piece(target, piece, first, planes);
-      return std::move(piece);
+    busy.push_back(std::async(policy, [target, first, planes, chunk = std::move(chunk)]() mutable {
+      place_chunk(target, chunk, first, planes);
+      return std::move(chunk);
     }));
   }
   for (auto& part : busy) part.get();

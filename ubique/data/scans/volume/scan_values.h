@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The voxels of a scan's file as f32 in the axes that are wanted. They come in pieces of a few
-// planes: while one is read and inflated, which no two threads can share, those before it are
-// converted and turned. Knows nothing of what becomes of them.
+// Reads the voxels of a NIfTI file as f32, in the axes asked for. Reading and inflating is serial,
+// so the file is read in chunks of a few planes, and the previous chunks are converted and
+// reordered by other threads meanwhile.
 #pragma once
 
 #include <filesystem>
@@ -15,12 +15,12 @@ namespace ubique::data {
 
 class ScanValues {
  public:
-  /// Reads the header. Input errors as read_scan() says; `volume` -1: there must be only one.
+  /// Reads the header. Input errors and `volume` as in read_scan().
   ScanValues(const std::filesystem::path& path, std::int64_t volume);
   ~ScanValues();
 
-  const io::NiftiHeader& header() const;  ///< of that volume alone
-  /// k fastest in the moved axes; once.
+  const io::NiftiHeader& header() const;  ///< of the chosen volume
+  /// Values in the moved axes, k fastest. May be called once.
   std::vector<float> read(const AxisMoves& moves, int threads);
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies a volume whose axes lie in memory in any order and direction into one with k fastest, and
-// converts its values on the way.
+// Copies a strided volume (axes in any order and direction) into a dense one with k fastest, and
+// converts its values.
 #pragma once
 
 #include <algorithm>
@@ -13,15 +13,15 @@
 
 namespace ubique::data {
 
-/// Elements from one voxel to the next along each axis where k is fastest.
+/// Strides, in elements, of a dense grid with k fastest.
 inline Shape3 dense_strides(const Shape3& shape) { return {shape[1] * shape[2], shape[2], 1}; }
 
 namespace strided {
 
 constexpr std::int64_t kTile = 32;
 
-/// One square of a transposition through a small buffer: source and result are both touched in
-/// whole cache lines, whatever power of two lies between their rows.
+/// Transposes one tile through a small buffer, so that source and result are both accessed in whole
+/// cache lines even where the row strides are powers of two.
 template <typename From, typename To, typename Convert>
 void copy_tile(const From* from, std::int64_t from_step, std::int64_t from_k, To* to,
                std::int64_t to_step, std::int64_t rows, std::int64_t columns,
@@ -45,7 +45,7 @@ void copy_plane(const From* from, std::int64_t from_step, std::int64_t from_k, T
   }
 }
 
-/// The same where the source has k fastest too, forwards or backwards.
+/// For a source whose k stride is 1 or -1: no transposition needed.
 template <typename From, typename To, typename Convert>
 void copy_rows(const From* from, std::int64_t from_step, std::int64_t from_k, To* to,
                std::int64_t to_step, std::int64_t rows, std::int64_t columns,
@@ -62,12 +62,12 @@ void copy_rows(const From* from, std::int64_t from_step, std::int64_t from_k, To
 
 }  // namespace strided
 
-/// to[i][j][k] = convert(from[i * steps[0] + j * steps[1] + k * steps[2]]), of either sign;
-/// `to_steps` are those of the result, whose k is fastest.
+/// to[i][j][k] = convert(from[i * steps[0] + j * steps[1] + k * steps[2]]); steps may be negative.
+/// `to_steps` are the strides of the result, whose k is fastest.
 template <typename From, typename To, typename Convert = std::identity>
 void copy_strided(const From* from, const Shape3& steps, const Shape3& shape, To* to,
                   const Shape3& to_steps, int threads = 1, const Convert& convert = {}) {
-  // The plane of k and the axis that is nearer together in the source is copied at a time.
+  // Copies planes of k and of the other axis that has the smaller stride in the source.
   const std::size_t row = std::abs(steps[0]) < std::abs(steps[1]) ? 0 : 1, other = 1 - row;
   const auto rows = shape[row], columns = shape[2];
   parallel_for(shape[other], threads, [&](std::int64_t begin, std::int64_t end) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ubique/data/scans/volume/orientation.h"
+
 namespace ubique::meshnet {
 namespace {
 
@@ -182,25 +184,6 @@ class Painter {
 };
 
 }  // namespace
-
-std::array<std::uint8_t, 3> palette_colour(std::int64_t label) {
-  static constexpr std::array<std::array<std::uint8_t, 3>, 8> kColours = {{
-      {230, 60, 50},
-      {60, 150, 230},
-      {90, 200, 110},
-      {240, 190, 50},
-      {170, 100, 220},
-      {60, 200, 200},
-      {240, 130, 190},
-      {160, 160, 90},
-  }};
-  if (label <= 0) return {0, 0, 0};
-  auto colour = kColours[static_cast<std::size_t>(label - 1) % kColours.size()];
-  // Further rounds through the palette are darker.
-  const auto round = (label - 1) / static_cast<std::int64_t>(kColours.size());
-  for (auto& part : colour) part = static_cast<std::uint8_t>(part * 5 / (5 + round % 4));
-  return colour;
-}
 
 io::Picture draw_overlay(const Volume& scan, const LabelMap& labels, const OverlayOptions& options,
                          const LabelMap* truth) {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs the segmenter on prepared scans and maps the result back to the scan's grid.
 #include "ubique/models/meshnet/use/scan_segmenter.h"
-
-#include <fmt/format.h>
 
 #include <cmath>
 #include <cstring>
+
+#include "ubique/data/scans/conform/native.h"
 
 namespace ubique::meshnet {
 namespace {
@@ -39,29 +40,6 @@ c10::ScalarType scalar_type(DType dtype) {
 }
 
 }  // namespace
-
-data::ConformTarget conform_target(const Preprocessing& preprocessing) {
-  return {data::parse_conform_method(preprocessing.conform), preprocessing.shape,
-          preprocessing.spacing};
-}
-
-data::PrepareOptions prepare_options(const MeshNetConfig& network, int threads) {
-  const auto& how = network.preprocessing;
-  return {conform_target(how),
-          data::parse_normalization(how.normalization),
-          how.low_quantile,
-          how.high_quantile,
-          static_cast<int>(network.classes),
-          threads};
-}
-
-PreparedScan prepare_scan(data::Scan scan, const Preprocessing& preprocessing, int threads) {
-  PreparedScan prepared{std::move(scan), {}};
-  prepared.input = data::conform(prepared.scan, conform_target(preprocessing), threads);
-  data::normalize(prepared.input, data::parse_normalization(preprocessing.normalization),
-                  preprocessing.low_quantile, preprocessing.high_quantile, threads);
-  return prepared;
-}
 
 SegmenterOptions segmenter_options(const plan::Plan& plan, c10::Device device) {
   SegmenterOptions options;
@@ -102,14 +80,6 @@ Segmentation ScanSegmenter::segment(const PreparedScan& prepared, const SegmentO
   result.volumes =
       measure_volumes(result.native ? *result.native : result.conformed, labels_, classes_);
   return result;
-}
-
-std::string label_name(const std::vector<Label>& labels, std::int64_t label, std::int64_t classes) {
-  if (label < static_cast<std::int64_t>(labels.size())) {
-    return labels[static_cast<std::size_t>(label)].name;
-  }
-  if (label == 0) return "background";
-  return classes == 2 ? "lesion" : fmt::format("label {}", label);
 }
 
 std::vector<LabelVolume> measure_volumes(const data::LabelMap& labels,
