@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Error kinds, exit codes and messages.
 #include "ubique/base/error.h"
 
 #include <doctest/doctest.h>

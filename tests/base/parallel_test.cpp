@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// parallel_for: coverage of the range, grain, and errors.
 #include "ubique/base/parallel.h"
 
 #include <doctest/doctest.h>

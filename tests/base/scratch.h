@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What several tests of this room need: a folder that goes away, a variable that is put back, and
-// the error that a piece of code throws.
+// Test helpers: a temporary folder, a scoped environment variable, and the error that a piece of
+// code throws.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -42,7 +42,7 @@ class ScratchFolder {
 
 class ScopedVariable {
  public:
-  /// nullptr takes the variable away.
+  /// nullptr unsets the variable.
   ScopedVariable(const char* name, const char* value) : name_(name) {
     if (const char* old = std::getenv(name)) old_ = old;
     value != nullptr ? ::setenv(name, value, 1) : ::unsetenv(name);

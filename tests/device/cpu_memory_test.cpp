@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The counting CPU allocator.
 #include "ubique/device/cpu_memory.h"
 
 #include <ATen/ATen.h>
@@ -58,7 +59,7 @@ TEST_CASE("cpu memory: raw blocks, empty tensors and alignment are as torch's ow
   CHECK(cpu_tensor_memory().current_bytes == before);
 }
 
-TEST_CASE("cpu memory: several threads lose no byte") {
+TEST_CASE("cpu memory: counts are exact with several threads") {
   const auto before = cpu_tensor_memory().current_bytes;
   std::vector<std::thread> workers;
   for (int worker = 0; worker < 4; ++worker) {
@@ -70,7 +71,7 @@ TEST_CASE("cpu memory: several threads lose no byte") {
   CHECK(cpu_tensor_memory().current_bytes == before);
 }
 
-TEST_CASE("cpu memory: it is what the runtime tells of the CPU") {
+TEST_CASE("cpu memory: memory_use() of the CPU returns it") {
   const c10::Device cpu(c10::kCPU);
   reset_peak(cpu);
   const auto before = memory_use(cpu);

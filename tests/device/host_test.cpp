@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Host facts and container limits, read from a fake cgroup tree.
 #include "ubique/device/host.h"
 
 #include <doctest/doctest.h>
@@ -12,7 +13,7 @@ using namespace ubique::device;
 
 namespace {
 
-/// A pretend /sys/fs/cgroup.
+/// A fake /sys/fs/cgroup.
 struct CgroupTree {
   fs::path root = fs::temp_directory_path() / ("ubique-cgroup-" + std::to_string(getpid()));
   CgroupTree() { fs::create_directories(root); }
@@ -46,7 +47,7 @@ TEST_CASE("host: cgroup v2 limits of memory and cores are read") {
   CHECK(limits.cores == doctest::Approx(1.5));
 }
 
-TEST_CASE("host: in nested groups the tightest limit on the way up counts") {
+TEST_CASE("host: in nested groups the tightest limit counts") {
   const CgroupTree tree;
   tree.put("cgroup.controllers", "cpu memory");
   tree.put("pod/memory.max", "1000000");

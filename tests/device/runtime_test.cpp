@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Memory statistics, seeds and out-of-memory messages.
 #include "ubique/device/runtime.h"
 
 #include <ATen/ATen.h>
@@ -31,7 +32,7 @@ TEST_CASE("runtime: the same seed gives the same torch numbers") {
   CHECK_FALSE(at::equal(first, at::rand({8})));
 }
 
-TEST_CASE("runtime: out of memory is recognised in every device's words") {
+TEST_CASE("runtime: out of memory is recognised in the messages of every device") {
   for (const char* text :
        {"CUDA out of memory. Tried to allocate 20.00 GiB",
         "MPS backend out of memory (MPS allocated: 8.00 GB, other allocations: 1.00 GB)",
@@ -45,7 +46,7 @@ TEST_CASE("runtime: out of memory is recognised in every device's words") {
   CHECK_FALSE(is_out_of_memory(std::runtime_error("expected scalar type Float but found Half")));
 }
 
-TEST_CASE("runtime: a real allocation that cannot be met is recognised, and the CPU goes on") {
+TEST_CASE("runtime: a real allocation failure is recognised, and the CPU still works") {
   bool recognised = false;
   try {
     at::empty({1LL << 46}, at::kFloat);

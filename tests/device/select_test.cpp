@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parsing --device, selecting a device, and looking up backends.
 #include "ubique/device/select.h"
 
 #include <doctest/doctest.h>
@@ -60,7 +61,7 @@ TEST_CASE("selection: auto never picks a pretend device") {
 }
 
 TEST_CASE("selection: a missing device is an error with the reason, or the CPU with --fallback") {
-  // On a machine with an Intel GPU build this has nothing to show.
+  // Not testable on a build for Intel GPUs.
   if (select(parse_request("auto")).facts.backend == "xpu") return;
   const auto message = refusal_of(ErrorKind::Device, [] { select(parse_request("xpu")); });
   CHECK(contains(message, "xpu is not available"));
@@ -70,12 +71,12 @@ TEST_CASE("selection: a missing device is an error with the reason, or the CPU w
   CHECK(contains(selection.reason, "fallback"));
 }
 
-TEST_CASE("backends: every folder is registered, and unknown ones are nobody") {
+TEST_CASE("backends: every folder is registered, and unknown names give none") {
   for (const char* name : {"cpu", "cuda", "mps", "xpu"}) CHECK(find_backend(name) != nullptr);
   CHECK(find_backend("abacus") == nullptr);
 }
 
-TEST_CASE("datasheet rates: a detected card gets what its profile knows, and keeps what it knows") {
+TEST_CASE("datasheet rates: a detected card gets the figures of its profile, and keeps its own") {
   Facts facts;
   facts.backend = "cuda";
   facts.name = "NVIDIA H200";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The restart on macOS and its loop guard.
 #include "ubique/device/startup.h"
 
 #include <doctest/doctest.h>
@@ -20,7 +21,7 @@ Environment fake(std::map<std::string, std::string> variables) {
 
 }  // namespace
 
-TEST_CASE("start-up: macOS starts again with the Metal fallback on, once") {
+TEST_CASE("start-up: macOS restarts once with the Metal fallback on") {
   const auto variables = restart_environment("Darwin", fake({}));
   CHECK(variables.at("PYTORCH_ENABLE_MPS_FALLBACK") == "1");
   CHECK(restart_environment("Darwin", fake(variables)).empty());  // the loop guard
@@ -30,12 +31,12 @@ TEST_CASE("start-up: the user's own choice about the fallback is kept") {
   CHECK(restart_environment("Darwin", fake({{"PYTORCH_ENABLE_MPS_FALLBACK", "0"}})).empty());
 }
 
-TEST_CASE("start-up: Linux never starts again") {
+TEST_CASE("start-up: Linux never restarts") {
   CHECK(restart_environment("Linux", fake({})).empty());
 }
 
-TEST_CASE("start-up: starting again runs this very program with the variables set") {
-  if (std::getenv("UBIQUE_RESTART_TEST") != nullptr) _exit(42);  // we are the restarted one
+TEST_CASE("start-up: restarting runs the same program with the variables set") {
+  if (std::getenv("UBIQUE_RESTART_TEST") != nullptr) _exit(42);  // this is the restarted process
   const pid_t child = fork();
   if (child == 0) {
     const char* arguments[] = {"test_device", "-tc=start-up: starting again*", nullptr};

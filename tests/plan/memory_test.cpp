@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory model against figures that were measured or derived elsewhere.
+// The memory model against measured or independently derived figures.
 #include <cmath>
 
 #include "tests/plan/table.h"
@@ -40,7 +40,7 @@ TEST_CASE("memory: MeshNet-26 peaks at the 24.9 GiB that PyTorch took on an H200
   check_near(train_on_cuda(needs, DType::F16, Attention::None).total, 24.9, 0.02);
 }
 
-TEST_CASE("memory: vendor kernels take the rest of a small card and no more") {
+TEST_CASE("memory: vendor kernels get the rest of a small card's memory and no more") {
   const auto needs = shipped("meshnet26.yaml");
   const MemoryChoice choice{Mode::Train, device::Kind::Cuda, DType::F16, Attention::None, false, 1};
   const auto free = predict_memory(needs, choice, kPlenty);
@@ -109,7 +109,7 @@ TEST_CASE("memory: scores of attention are written where the kernel writes them"
         2LL * 4 * 128 * 128 * 2);  // layers x heads x T x T, bf16
 }
 
-TEST_CASE("memory: numbers without end saturate instead of wrapping around") {
+TEST_CASE("memory: huge numbers saturate instead of overflowing") {
   auto needs = small_model();
   needs.activations.saved = std::int64_t{1} << 62;
   const auto parts = predict_memory(

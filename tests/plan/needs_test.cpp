@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Needs from YAML: defaults, every key, refused values; probe cases.
 #include "ubique/plan/needs.h"
 
 #include "tests/plan/table.h"
@@ -27,7 +28,7 @@ std::string needs_error(const std::string& yaml) {
 
 }  // namespace
 
-TEST_CASE("needs: the least one can say, and its defaults") {
+TEST_CASE("needs: the smallest file, and its defaults") {
   const auto needs = needs_from(kLeast);
   CHECK(needs.parameter_count() == 10);
   CHECK(needs.trainable_count() == 10);
@@ -38,7 +39,7 @@ TEST_CASE("needs: the least one can say, and its defaults") {
   CHECK(needs.fixed_shapes);
 }
 
-TEST_CASE("needs: everything one can say") {
+TEST_CASE("needs: every key") {
   const auto needs = needs_from(R"(
 name: full
 family: mine
@@ -89,7 +90,7 @@ TEST_CASE("needs: keys and heads default to the queries' own") {
   CHECK(needs.attention[0].keys == 97);
 }
 
-TEST_CASE("needs: what cannot be is refused with the place and the remedy") {
+TEST_CASE("needs: invalid values are refused with file, line and expectation") {
   struct Bad {
     const char* yaml;
     const char* word;
@@ -151,12 +152,12 @@ TEST_CASE("needs: a missing file and a file that is no YAML are Input errors") {
   }
 }
 
-TEST_CASE("needs: training is refused where a model says nothing about it") {
+TEST_CASE("needs: training is refused if the file does not describe it") {
   CHECK(contains(refusal(ErrorKind::Usage, machine("h200"), {}, needs_from(kLeast), ""),
                  "--mode run"));
 }
 
-TEST_CASE("needs: the environment has no say in what a model needs") {
+TEST_CASE("needs: the environment does not change what a model needs") {
   setenv("UBIQUE_NAME", "other", 1);
   const auto path = std::string(UBIQUE_SOURCE_DIR) + "/configs/needs/msinet.yaml";
   CHECK(read_needs_file(path).name == "msinet");

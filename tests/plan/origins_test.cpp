@@ -114,7 +114,7 @@ TEST_CASE("third origin (StarCoder on Metal and CUDA): dtype and attention") {
       {"RTX 40", "rtx4090", unmeasured, text, "", "attention=flash", ""},
       // "Turing or older: PyTorch SDPA", which there is the memory-efficient kernel
       {"RTX 20", "rtx2060-12g", unmeasured, text, "", "attention=efficient", "sm75"},
-      // "Metal FlashAttention if available, else SDPA": the former's gradients are wrong
+      // "Metal FlashAttention if available, else SDPA": Metal FlashAttention's gradients are wrong
       {"Metal trains with what is right", "m3-max-36g", unmeasured, text, "", "attention=math", ""},
       {"Metal runs SDPA", "m3-max-36g", unmeasured, text, "mode: run", "attention=efficient", ""},
       // "CPU: native PyTorch attention"

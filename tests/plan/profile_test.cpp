@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Profiles and the memory budget: the facts a plan starts from.
+// Profiles and the memory budget: the facts that a plan starts from.
 #include "ubique/device/profile.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ TEST_CASE("profiles: every one parses, is named like its file, and has a source 
   CHECK(ids.size() == files.size());
 }
 
-TEST_CASE("profiles: the families of machines that people ask about are there") {
+TEST_CASE("profiles: all common families of machines have one") {
   const auto ids = device::profile_ids();
   CHECK(std::is_sorted(ids.begin(), ids.end()));
   for (const char* id : {"m1-8g", "m1-pro-16g", "m2-max-32g", "m3-max-36g", "m4-max-128g",
@@ -78,7 +78,7 @@ TEST_CASE("profiles: an unknown one gets a suggestion") {
   }
 }
 
-TEST_CASE("profiles: a file of one's own, sources or not") {
+TEST_CASE("profiles: a user's own file, with or without sources") {
   const std::string path = std::string(UBIQUE_BINARY_DIR) + "/mine.yaml";
   std::ofstream(path) << kMine << "memory_gbps: 400\nsources: {memory_gbps: measured}\n";
   const auto profile = device::load_profile(path);
@@ -90,7 +90,7 @@ TEST_CASE("profiles: a file of one's own, sources or not") {
   CHECK_THROWS_AS(device::load_profile("/no/such/machine.yaml"), Error);
 }
 
-TEST_CASE("profiles: what cannot be is refused") {
+TEST_CASE("profiles: invalid figures are refused") {
   struct Bad {
     std::string yaml;
     const char* word;
@@ -114,7 +114,7 @@ TEST_CASE("profiles: what cannot be is refused") {
   }
 }
 
-TEST_CASE("budget: CUDA gives what is free less the margin, a profile what there is") {
+TEST_CASE("budget: CUDA has its free memory less the margin, a profile its total less the margin") {
   device::Facts facts;
   facts.kind = device::Kind::Cuda;
   facts.total_bytes = std::int64_t{80} << 30;

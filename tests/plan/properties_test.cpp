@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds for every machine and every model we know.
+// Properties that hold for every profile and every shipped model.
 #include "tests/plan/table.h"
 
 using namespace ubique;
@@ -14,7 +14,7 @@ Needs model_named(const std::string& name) {
   return read_needs_file(std::string(UBIQUE_SOURCE_DIR) + "/configs/needs/" + name + ".yaml");
 }
 
-/// Calls back with every machine, model and mode that has a plan.
+/// Calls back for every machine, model and mode that has a plan.
 template <typename Visit>
 void each_plan(Visit visit) {
   for (const auto& name : kModels) {
@@ -48,7 +48,7 @@ TEST_CASE("plans: most models have one on most machines") {
   CHECK(plans > 250);
 }
 
-TEST_CASE("plans: the same question gets the same answer") {
+TEST_CASE("plans: the same input gives the same plan") {
   each_plan([](const auto& facts, const auto& needs, const auto& wishes, const Plan& plan) {
     CHECK(to_json(make_plan(facts, {}, needs, wishes)).dump() == to_json(plan).dump());
   });
@@ -84,7 +84,7 @@ TEST_CASE("plans: what is predicted fits, and its parts add up") {
   });
 }
 
-TEST_CASE("plans: things that only CUDA has are off elsewhere") {
+TEST_CASE("plans: CUDA-only features are off elsewhere") {
   each_plan([](const auto& facts, const auto&, const auto&, const Plan& plan) {
     if (facts.kind == device::Kind::Cuda) return;
     CHECK_FALSE(plan.pinned_memory.value);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Plans as tables, explanations and JSON.
 #include "ubique/plan/report.h"
 
 #include <algorithm>
@@ -38,7 +39,7 @@ TEST_CASE("report: other Device errors lose their brackets, Usage errors pass th
   CHECK_THROWS_AS(attempt_plan(machine("h200"), {}, attention_model(), wishes), Error);
 }
 
-TEST_CASE("report: a few machines stand side by side, fields as rows") {
+TEST_CASE("report: a few machines are shown side by side, fields as rows") {
   const auto text = side_by_side({attempt_on("h200"), impossible(), attempt_on("t4")});
   const auto header = text.substr(0, text.find('\n'));
   CHECK(contains(header, "h200"));

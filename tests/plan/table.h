@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the planner's tests share: machines, verdicts, small models, and rows of "this in, that
-// out".
+// Shared by the planner's tests: machines, verdicts, small models, and tables of inputs and
+// expected choices.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -126,7 +126,7 @@ inline const Field& field_named(const std::vector<Field>& all, const std::string
   return all.front();
 }
 
-/// No probe was ever run there.
+/// A report without verdicts.
 inline const probe::Report unmeasured;
 
 /// A profile's id, or facts that a test has changed.
@@ -136,8 +136,8 @@ struct Machine {
   Machine(device::Facts changed) : facts(std::move(changed)) {}
 };
 
-/// One line of a table: what goes in, the field and value that must come out, and a word that the
-/// field's reason (or a rejected option) must contain.
+/// One row of a table: the input, the expected field and value, and a word that the field's reason
+/// (or a rejected option) must contain.
 struct Row {
   std::string what;
   Machine machine;
@@ -168,7 +168,7 @@ inline void check_rows(const std::vector<Row>& rows) {
   }
 }
 
-/// The message of the error that planning ends in; fails the test if it does not.
+/// The message of the error that planning throws; fails the test if it does not.
 inline std::string refusal(ErrorKind kind, const device::Facts& facts, const probe::Report& report,
                            const Needs& needs, const std::string& wishes) {
   return test::refusal_of(kind, [&] { make_plan(facts, report, needs, wishes_from(wishes)); });

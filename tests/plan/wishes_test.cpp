@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Wishes from our own keys and from those of older projects.
 #include "ubique/plan/wishes.h"
 
 #include "tests/plan/table.h"
@@ -21,7 +22,7 @@ TEST_CASE("wishes: a batch or a number of threads may be left to the plan by nam
   CHECK(wishes.prefetch_threads == -1);
 }
 
-TEST_CASE("wishes: none are defaults") {
+TEST_CASE("wishes: defaults") {
   const auto wishes = wishes_from("");
   CHECK(wishes.mode == Mode::Train);
   CHECK(wishes.device == "auto");
@@ -71,7 +72,7 @@ prefetch_threads: 5
   CHECK(wishes.prefetch_threads == 5);
 }
 
-TEST_CASE("wishes: flags outweigh the environment, which outweighs the file") {
+TEST_CASE("wishes: flags override the environment, which overrides the file") {
   auto config = Config::from_text("{dtype: f32, batch: 2, numerics: fast}", "wishes.yaml");
   config.set_environment({{"UBIQUE_DTYPE", "f16"}, {"UBIQUE_BATCH", "4"}});
   config.set_flag("dtype", "bf16");
@@ -129,7 +130,7 @@ TEST_CASE("wishes: older batch keys multiply to the effective batch") {
   CHECK(own.effective_batch == 0);
 }
 
-TEST_CASE("wishes: a global batch stays what it is, however it is divided") {
+TEST_CASE("wishes: a global batch does not change with how it is divided") {
   CHECK(wishes_from("{global_batch_size: 20, batch: 10}").effective_batch == 20);
   CHECK(wishes_from("{global_batch_size: 20, accumulation: 2}").effective_batch == 20);
   const auto both = wishes_from("{global_batch_size: 20, batch: 4, accumulation: 2}");

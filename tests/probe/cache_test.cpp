@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The verdict cache: hits, keys, damaged files, read-only folders, crashes.
 #include "ubique/probe/cache.h"
 
 #include <ATen/ATen.h>
@@ -70,7 +71,7 @@ TEST_CASE("cache: a second run recalls the verdicts and runs nothing") {
   CHECK(second.device == "NVIDIA H200");
 }
 
-TEST_CASE("cache: only what is missing is run, and refresh runs all") {
+TEST_CASE("cache: only missing probes are run, and refresh runs all") {
   const test::ScratchFolder folder;
   const test::ScopedVariable cache("UBIQUE_CACHE_DIR", folder.path().c_str());
   CountingProbes few({"two"}), all({"one", "two", "three"});
@@ -156,7 +157,7 @@ TEST_CASE("cache: without a folder that can be written everything works, nothing
   CHECK(probes.runs == Names{"one", "one"});
 }
 
-TEST_CASE("cache: a read-only folder is no obstacle") {
+TEST_CASE("cache: a read-only folder is fine") {
   const test::ScratchFolder folder;
   fs::permissions(folder.path(), fs::perms::owner_read | fs::perms::owner_exec);
   const test::ScopedVariable cache("UBIQUE_CACHE_DIR", folder.path().c_str());
@@ -169,7 +170,7 @@ TEST_CASE("cache: a read-only folder is no obstacle") {
   CHECK_FALSE(load_cached_report(some_facts()).has_value());
 }
 
-TEST_CASE("cache: what was skipped for want of time is tried again") {
+TEST_CASE("cache: probes skipped for lack of time are run again") {
   const test::ScratchFolder folder;
   const test::ScopedVariable cache("UBIQUE_CACHE_DIR", folder.path().c_str());
   CountingProbes probes({"one", "two"});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Running probes: all built-in ones on the CPU, and how findings and exceptions become verdicts.
 #include "ubique/probe/suite.h"
 
 #include <ATen/ATen.h>
@@ -112,7 +113,7 @@ TEST_CASE("suite: an invariant that breaks fails a probe whose numbers agree") {
   CHECK(report.verdicts[0].detail == "leaks");
 }
 
-TEST_CASE("suite: what the device throws becomes a verdict") {
+TEST_CASE("suite: exceptions of the device become verdicts") {
   const auto refused = verdict_of_running([](const Site&) -> Finding {
     TORCH_CHECK_NOT_IMPLEMENTED(false, "no such op\nsecond line");
   });
@@ -141,7 +142,7 @@ TEST_CASE("suite: running out of memory skips a probe, and is worth retrying") {
   CHECK(worth_retrying(verdict));
 }
 
-TEST_CASE("suite: what does not fit the time budget is skipped and said so") {
+TEST_CASE("suite: probes beyond the time budget are skipped, with that reason") {
   RunOptions options;
   options.budget_seconds = 1e-9;
   const auto report = run_selected(cpu_facts(), kCpu, some_probes(), options);

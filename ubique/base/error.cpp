@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Exit codes and names of the error kinds.
 #include "ubique/base/error.h"
 
 namespace ubique {

@@ -42,7 +42,7 @@ class Error : public std::runtime_error {
   ErrorKind kind_;
 };
 
-/// Throws an Error; the format begins with the bracketed place: fail(ErrorKind::Input,
+/// Throws an Error. The format begins with a tag in brackets: fail(ErrorKind::Input,
 /// "[io.safetensors] ...").
 template <typename... Args>
 [[noreturn]] void fail(ErrorKind kind, fmt::format_string<Args...> format, Args&&... args) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other half of prefetch.h: work handed in, done by a few threads, and its results given out in
-// the order in which it came. Knows nothing of what the work is.
+// Runs jobs on a few threads and passes their results on in the order of the jobs: the output side
+// of what data/prefetch.h does for input.
 #pragma once
 
 #include <algorithm>
@@ -23,22 +23,22 @@ template <typename Item>
 class OrderedWorkers {
  public:
   using Job = std::function<Item()>;
-  /// Takes the results in order, one at a time, on whichever thread made the next one.
+  /// Receives the results in order, one at a time, on a worker thread.
   using Sink = std::function<void(Item&&)>;
 
-  /// Push waits while `threads` jobs wait or run and as many results wait for their turn. With no
-  /// threads, push does the job.
+  /// push() waits while 2 * `threads` jobs are queued, running or not yet delivered. With no
+  /// threads, push() runs the job itself.
   OrderedWorkers(Sink sink, int threads) : sink_(std::move(sink)) {
     for (int i = 0; i < threads; ++i) {
       try {
         workers_.emplace_back([this] { work(); });
-      } catch (const std::system_error&) {  // no more threads to be had: fewer do
+      } catch (const std::system_error&) {  // thread limit reached: work with fewer
         break;
       }
     }
   }
 
-  ~OrderedWorkers() {  // without finish(): jobs that have not begun are left out
+  ~OrderedWorkers() {  // without finish(): jobs that have not begun are dropped
     {
       const std::lock_guard lock(mutex_);
       stopping_ = true;
@@ -50,22 +50,22 @@ class OrderedWorkers {
   OrderedWorkers(const OrderedWorkers&) = delete;
   OrderedWorkers& operator=(const OrderedWorkers&) = delete;
 
-  /// Throws what an earlier job or the sink threw; nothing more is done then.
+  /// Throws what an earlier job or the sink threw; no further job runs then.
   void push(Job job) {
     if (workers_.empty()) return sink_(job());
     std::unique_lock lock(mutex_);
     const auto most = 2 * static_cast<std::int64_t>(workers_.size());
-    changed_.wait(lock, [&] { return failure_ || pushed_ - given_ < most; });
+    changed_.wait(lock, [&] { return failure_ || pushed_ - delivered_ < most; });
     if (failure_) std::rethrow_exception(failure_);
     waiting_.emplace_back(pushed_++, std::move(job));
     lock.unlock();
     changed_.notify_all();
   }
 
-  /// Waits until every result was given out. Throws as push does.
+  /// Waits until every result was delivered. Throws as push() does.
   void finish() {
     std::unique_lock lock(mutex_);
-    changed_.wait(lock, [&] { return failure_ || given_ == pushed_; });
+    changed_.wait(lock, [&] { return failure_ || delivered_ == pushed_; });
     if (failure_) std::rethrow_exception(failure_);
   }
 
@@ -91,17 +91,17 @@ class OrderedWorkers {
         stop_with(failure);
       } else {
         done_.emplace(ticket, std::move(*item));
-        give_out(lock);
+        deliver(lock);
       }
     }
   }
 
-  /// One thread at a time gives out what is next in order, without the lock.
-  void give_out(std::unique_lock<std::mutex>& lock) {
-    if (giving_) return;  // that thread will see this item
-    giving_ = true;
-    for (auto next = done_.find(given_); next != done_.end() && !failure_;
-         next = done_.find(given_)) {
+  /// One thread at a time passes finished results to the sink, in order, with the mutex released.
+  void deliver(std::unique_lock<std::mutex>& lock) {
+    if (delivering_) return;  // that thread will see this item
+    delivering_ = true;
+    for (auto next = done_.find(delivered_); next != done_.end() && !failure_;
+         next = done_.find(delivered_)) {
       auto item = std::move(next->second);
       done_.erase(next);
       lock.unlock();
@@ -113,10 +113,10 @@ class OrderedWorkers {
       }
       lock.lock();
       if (failure) stop_with(failure);
-      ++given_;
+      ++delivered_;
       changed_.notify_all();
     }
-    giving_ = false;
+    delivering_ = false;
   }
 
   void stop_with(const std::exception_ptr& failure) {
@@ -128,8 +128,8 @@ class OrderedWorkers {
   Sink sink_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::int64_t pushed_ = 0, given_ = 0;
-  bool stopping_ = false, giving_ = false;
+  std::int64_t pushed_ = 0, delivered_ = 0;
+  bool stopping_ = false, delivering_ = false;
   std::exception_ptr failure_;
   std::deque<std::pair<std::int64_t, Job>> waiting_;
   std::map<std::int64_t, Item> done_;

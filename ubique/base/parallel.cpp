@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Threads take the next part when they are done with one, so that a slow core (or one that other
-// programs use) does not hold up the rest.
+// Threads take the next part whenever they finish one, so that a slow or busy core does not hold up
+// the rest.
 #include "ubique/base/parallel.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::int64_t kPartsPerThread = 4;
 
-/// The parts of one loop, handed out in order.
+/// The parts of one loop, taken in order.
 class Parts {
  public:
   using Work = std::function<void(std::int64_t, std::int64_t)>;
@@ -24,7 +24,7 @@ class Parts {
   Parts(std::int64_t count, std::int64_t length, const Work& work)
       : count_(count), length_(length), work_(work) {}
 
-  void take_until_none() noexcept {
+  void run_remaining() noexcept {
     try {
       for (auto begin = next_.fetch_add(length_); begin < count_;
            begin = next_.fetch_add(length_)) {
@@ -61,12 +61,12 @@ void parallel_for(std::int64_t count, int threads,
   std::vector<std::thread> helpers;
   for (std::int64_t i = 1; i < most; ++i) {
     try {
-      helpers.emplace_back([&parts] { parts.take_until_none(); });
-    } catch (const std::system_error&) {  // no more threads to be had: the others do the work
+      helpers.emplace_back([&parts] { parts.run_remaining(); });
+    } catch (const std::system_error&) {  // thread limit reached: the others do the work
       break;
     }
   }
-  parts.take_until_none();
+  parts.run_remaining();
   for (auto& helper : helpers) helper.join();
   parts.rethrow();
 }

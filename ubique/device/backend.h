@@ -18,7 +18,7 @@ namespace ubique::device {
 /// What looking for a backend's devices found: facts, or the reason why there are none.
 struct Detection {
   std::vector<Facts> devices;
-  std::string reason;  ///< why there is none, or what a person should know ("ROCm, untested")
+  std::string reason;  ///< why there is none, or a remark for the user ("ROCm, untested")
 };
 
 class Backend {
@@ -27,14 +27,14 @@ class Backend {
 
   virtual std::string name() const = 0;  ///< what --device takes
   virtual Kind kind() const = 0;
-  /// Place in the order in which `auto` looks (1 = first); 0 = never picked by `auto`.
+  /// Position in the order in which `auto` tries backends (1 = first); 0 = never tried.
   virtual int auto_order() const = 0;
   /// Loads the vendor's libraries if need be and describes the devices. Never throws for a device
   /// that is absent or broken: that is a Detection with a reason. Called once per process.
   virtual Detection detect() = 0;
   virtual c10::Device torch_device(int index) const = 0;
 
-  /// (optional) Work that is launched as one; see recording.h.
+  /// (optional) Records work that is then launched as one; see recording.h.
   virtual std::unique_ptr<Recording> record(c10::Device /*device*/,
                                             const std::function<void()>& /*work*/) {
     return nullptr;

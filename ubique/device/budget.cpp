@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The budget of each kind of device, with its reason in words.
 #include "ubique/device/budget.h"
 
 #include <fmt/format.h>

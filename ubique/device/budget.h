@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much of a device's memory a plan may use. Pure: it sees facts and nothing else, so that a
-// machine one does not own gets the same answer as one's own.
+// How much of a device's memory a plan may use. A pure function of facts, so that a profile of
+// another machine is treated like this one.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct Budget {
   std::string reason;  ///< "79.3 GiB free of 80.0 GiB, 4.0 GiB kept back"
 };
 
-/// What is kept back on a device of this size: 512 MiB or 5 % of it, whichever is more. It covers
-/// the driver's context, fragmentation and whoever else draws on the same memory.
+/// Bytes kept back on a device of this size: 512 MiB or 5 %, whichever is more. They cover the
+/// driver's context, fragmentation and other users of the same memory.
 std::int64_t memory_margin(std::int64_t total_bytes);
 
 /// CUDA and XPU: free (a profile: total) less the margin. Apple: the recommended working set less a

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A CPU allocator that counts, around the one that was there. The size of a block is kept in front
-// of it, so that giving it back costs no look-up; blocks made before this library was loaded go
-// back to where they came from.
+// A counting CPU allocator that wraps torch's own. The size of a block is stored in front of it, so
+// that freeing needs no look-up. Blocks allocated before this library was loaded keep their own
+// deleter.
 #include "ubique/device/cpu_memory.h"
 
 #include <c10/core/Allocator.h>
@@ -14,11 +14,11 @@
 namespace ubique::device {
 namespace {
 
-constexpr std::size_t kPrefix = 64;  // keeps the alignment that vector instructions like
+constexpr std::size_t kPrefix = 64;  // keeps torch's 64-byte alignment
 
 std::atomic<std::int64_t> current_bytes{0};
 std::atomic<std::int64_t> peak_bytes{0};
-c10::Allocator* counted = nullptr;  // where the memory really comes from
+c10::Allocator* wrapped = nullptr;  // provides the memory
 
 void count(std::int64_t bytes) {
   const auto now = current_bytes.fetch_add(bytes, std::memory_order_relaxed) + bytes;
@@ -33,7 +33,7 @@ void release_counted(void* data) {
   std::int64_t bytes = 0;
   std::memcpy(&bytes, block, sizeof bytes);
   current_bytes.fetch_sub(bytes, std::memory_order_relaxed);
-  counted->raw_deallocate(block);
+  wrapped->raw_deallocate(block);
 }
 
 class CountingAllocator final : public c10::Allocator {
@@ -41,7 +41,7 @@ class CountingAllocator final : public c10::Allocator {
   c10::DataPtr allocate(std::size_t size) override {
     const c10::Device cpu(c10::kCPU);
     if (size == 0) return {nullptr, nullptr, &release_counted, cpu};
-    auto* block = static_cast<std::byte*>(counted->raw_allocate(size + kPrefix));
+    auto* block = static_cast<std::byte*>(wrapped->raw_allocate(size + kPrefix));
     const auto bytes = static_cast<std::int64_t>(size);
     std::memcpy(block, &bytes, sizeof bytes);
     count(bytes);
@@ -50,16 +50,17 @@ class CountingAllocator final : public c10::Allocator {
   }
   c10::DeleterFnPtr raw_deleter() const override { return &release_counted; }
   void copy_data(void* target, const void* source, std::size_t size) const override {
-    counted->copy_data(target, source, size);
+    wrapped->copy_data(target, source, size);
   }
 };
 
-// At load time, because a network is made before anybody asks how large it is. The allocator is
-// never destroyed: tensors in static variables outlive everything here.
+// Installed at load time, so that tensors made before the first query are counted. The allocator is
+// never destroyed: tensors in static variables may outlive everything here.
 [[maybe_unused]] const bool kInstalled = [] {
-  counted = c10::GetCPUAllocator();
-  if (counted->raw_deleter() == nullptr) return false;  // a stranger's, which cannot be wrapped
-  constexpr std::uint8_t kPriority = 1;                 // above torch's own, below anybody else's
+  wrapped = c10::GetCPUAllocator();
+  if (wrapped->raw_deleter() == nullptr)
+    return false;                        // an unknown allocator that cannot be wrapped
+  constexpr std::uint8_t kPriority = 1;  // above torch's own, below any other
   c10::SetCPUAllocator(new CountingAllocator, kPriority);
   return true;
 }();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes of tensors on the CPU, now and at most: the figure that accelerators' allocators keep by
-// themselves. Memory that is mapped, pinned or taken by libraries behind torch's back is not in it.
+// Current and peak bytes of CPU tensors, which accelerators' allocators count themselves. Mapped
+// and pinned memory and what libraries allocate outside torch's allocator are not counted.
 #pragma once
 
 #include <cstdint>

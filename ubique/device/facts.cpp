@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Names and look-ups of Facts.
 #include "ubique/device/facts.h"
 
 #include <fmt/format.h>

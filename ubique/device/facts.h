@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is known about one device, as plain data: detected on this machine or read from a profile of
-// a machine one does not own. The planner sees nothing else of a device. No torch in here.
+// What is known about one device, as plain data: detected on this machine, or read from the profile
+// of another. The planner sees nothing else of a device. No torch in here.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace ubique::device {
 
-/// Which family of rules a device follows. A pretend device keeps the kind that it plays.
+/// Which family of rules a device follows. A pretend device has the kind that it imitates.
 enum class Kind { Cpu, Cuda, Mps, Xpu };
 
 std::string_view to_string(Kind kind);  ///< "cpu", "cuda", "mps", "xpu"
@@ -24,8 +24,8 @@ struct Facts {
   int count = 1;         ///< devices of this backend on the machine
   std::string name;      ///< "NVIDIA H200", "Apple M3 Max", "AMD EPYC"
   std::string profile;   ///< profile id when not detected here, else empty
-  bool pretend = false;  ///< computes on the CPU and only plays an accelerator
-  std::string untested;  ///< why results on it were never checked by us ("ROCm", "XPU"), else empty
+  bool pretend = false;  ///< computes on the CPU and imitates an accelerator
+  std::string untested;  ///< set if we never checked results on it ("ROCm", "XPU"), else empty
 
   std::int64_t total_bytes = 0;  ///< device memory; RAM for CPU and Apple
   std::int64_t free_bytes = 0;
@@ -36,7 +36,7 @@ struct Facts {
 
   int capability = 0;  ///< CUDA: 10 * major + minor (75, 80, 86, 89, 90); else 0
   std::string chip;    ///< "turing", "ampere", "ada", "hopper", "apple-m3", "x86-64", "arm64"
-  std::vector<DType> native_dtypes;  ///< with arithmetic in hardware, not emulated
+  std::vector<DType> native_dtypes;  ///< computed in hardware, not emulated
   int cores = 0;  ///< CPU cores this process may use; GPU cores or SMs for accelerators
   std::vector<std::string>
       instruction_sets;    ///< CPU: "avx2", "avx512", "avx512_bf16", "amx", "neon"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads /proc, /sys/fs/cgroup and os-release on Linux, sysctl on macOS.
 #include "ubique/device/host.h"
 
 #include <sched.h>
@@ -20,7 +21,7 @@
 namespace ubique::device {
 namespace {
 
-std::string slurp(const std::filesystem::path& path) {  // kernel files have no size to ask for
+std::string slurp(const std::filesystem::path& path) {  // kernel files report no size
   std::ifstream in(path);
   std::stringstream text;
   text << in.rdbuf();
@@ -47,7 +48,7 @@ std::string field_of(const std::string& text, const std::string& name, char sepa
   return {};
 }
 
-/// From the process's own group up to the root: the tightest limit on the way counts.
+/// From the process's own group up to the root: the tightest limit counts.
 void read_cgroup_v2(const std::filesystem::path& root, std::filesystem::path folder,
                     ContainerLimits& limits) {
   while (true) {
@@ -114,7 +115,7 @@ void describe_system(Host& host) {
   const auto has = [&](const char* flag) {
     return std::find(flags.begin(), flags.end(), flag) != flags.end();
   };
-  // What the kernel calls it, what we call it.
+  // The kernel's name, our name.
   constexpr const char* kSets[][2] = {
       {"avx2", "avx2"},
       {"avx512f", "avx512"},

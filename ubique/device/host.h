@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the operating system says about this machine: memory, cores, instruction sets, versions.
-// Container limits (cgroup v1 and v2) count, not what the host would have.
+// This machine as the operating system reports it: memory, cores, instruction sets, versions.
+// Container limits (cgroup v1 and v2) are taken into account.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ struct Host {
   std::vector<std::string> instruction_sets;
 };
 
-const Host& host();           ///< asked once per process
+const Host& host();           ///< queried once per process
 std::string torch_version();  ///< of the LibTorch this was built with
 
 /// Limits that a container sets, read from a cgroup tree (v2: memory.max, cpu.max; v1: the memory
@@ -37,7 +37,7 @@ struct ContainerLimits {
 };
 ContainerLimits read_container_limits(const std::filesystem::path& root, const std::string& group);
 
-/// Values of one field of /proc/meminfo-like text, in bytes.
+/// The value of one field of /proc/meminfo, in bytes.
 std::optional<std::int64_t> meminfo_field(const std::string& text, const std::string& field);
 
 }  // namespace ubique::device

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sets torch's global context; keeps the announced memory cap.
 #include "ubique/device/numerics.h"
 
 #include <ATen/ATen.h>
@@ -20,11 +21,11 @@ void apply_numerics(c10::Device device, const NumericsOptions& options) {
   context.setFloat32MatmulPrecision(options.tf32 ? "high" : "highest");
   context.setAllowTF32CuDNN(options.tf32);
   context.setBenchmarkCuDNN(options.autotune);
-  // A CPU repeats itself anyway, and Metal has no such switch.
+  // CPU ops are deterministic anyway, and Metal has no such switch.
   const bool strict = options.deterministic && device.is_cuda();
   context.setDeterministicAlgorithms(strict, /*warn_only=*/false);
   context.setDeterministicCuDNN(strict);
-  context.setDeterministicFillUninitializedMemory(false);  // we read nothing that was not written
+  context.setDeterministicFillUninitializedMemory(false);  // we never read uninitialised memory
   if (options.threads > 0) at::set_num_threads(options.threads);
 }
 

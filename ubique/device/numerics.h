@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Torch's process-wide switches for how exact and how repeatable arithmetic is.
+// Torch's process-wide switches for precision and determinism.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -10,19 +10,18 @@ namespace ubique::device {
 
 struct NumericsOptions {
   bool tf32 = false;
-  bool deterministic = false;  ///< only algorithms that repeat themselves; an op without one throws
+  bool deterministic = false;  ///< deterministic algorithms only; an op without one throws
   bool autotune = false;       ///< the convolution library times its algorithms
-  int threads = 0;             ///< of the CPU; 0 = as they are
+  int threads = 0;             ///< of the CPU; 0 = leave unchanged
 };
 
 void apply_numerics(c10::Device device, const NumericsOptions& options);
 
-/// To be called before the first device is touched if determinism is wanted: the matrix library
-/// reads its setting once.
+/// For determinism, call this before the first device is used: cuBLAS reads its setting once.
 void announce_determinism();
 
-/// Likewise for the most memory that may be taken: devices whose allocator can hold a cap are
-/// opened with it, so that even the vendor's libraries stay below. 0 = no cap, as at first.
+/// Call this before the first device is used, too: devices whose allocator supports a memory cap
+/// are opened with it, so that even the vendor's libraries stay below. 0 = no cap (the default).
 void announce_memory_cap(std::int64_t bytes);
 std::int64_t announced_memory_cap();
 

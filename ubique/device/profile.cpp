@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads profiles and checks their figures.
 #include "ubique/device/profile.h"
 
 #include <algorithm>
@@ -138,7 +139,7 @@ std::vector<std::string> profile_ids() {
 
 Profile read_profile(std::string_view text, const std::string& name) {
   auto config = Config::from_text(text, name);
-  config.set_environment({});  // a profile says the same whoever reads it
+  config.set_environment({});  // a profile does not depend on the environment
   Profile profile;
   profile.facts = read_facts(config);
   profile.sources = read_sources(config);
@@ -172,7 +173,7 @@ Profile load_profile(const std::string& id_or_path) {
 }
 
 void add_datasheet_rates(Facts& facts) {
-  const auto name_line = "\nname: " + facts.name + "\n";  // reading all of them would take a while
+  const auto name_line = "\nname: " + facts.name + "\n";  // parsing every profile would be slow
   for (const auto& file : embedded::profiles()) {
     if (file.text.find(name_line) == std::string_view::npos) continue;
     const auto known = read_profile(file.text, std::string(file.name)).facts;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Machines one does not own, as facts: the profiles that are compiled in, and YAML files of the
-// same form for people's own machines. Each figure of a profile names its source.
+// Profiles: facts about machines other than this one, compiled in or read from YAML files of the
+// same form. Each figure of a profile names its source.
 #pragma once
 
 #include <string>
@@ -30,11 +30,11 @@ std::vector<std::string> profile_ids();
 /// profile.
 Profile load_profile(const std::string& id_or_path);
 
-/// The reader behind both; `name` stands for the file in messages.
+/// Parses the text of a profile; `name` is the file's name in messages.
 Profile read_profile(std::string_view text, const std::string& name);
 
-/// Fills in peak rates and bandwidth that a detected device cannot be asked for, from the profile
-/// of the same name; figures that are there stay.
+/// Fills in peak rates and bandwidth, which no driver reports, from the profile with the same name
+/// as the detected device. Figures that are known stay.
 void add_datasheet_rates(Facts& facts);
 
 }  // namespace ubique::device

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the backend of a device and asks it to record.
 #include "ubique/device/recording.h"
 
 #include "ubique/device/backend.h"

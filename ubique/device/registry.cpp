@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps the backends. Built-in ones come from the file that CMake generates; a plug-in is looked
-// for beside libubique itself, so that a moved or installed tree finds its own.
+// The list of backends. Built-in ones come from a file that CMake generates; a plug-in is searched
+// in the folder of libubique, so that a moved or installed tree finds its own.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -62,9 +62,9 @@ std::vector<Backend*> backends() {
   ensure_builtin();
   std::vector<Backend*> all;
   for (const auto& backend : registered()) all.push_back(backend.get());
-  const auto place = [](const Backend* b) { return b->auto_order() == 0 ? 1000 : b->auto_order(); };
+  const auto order = [](const Backend* b) { return b->auto_order() == 0 ? 1000 : b->auto_order(); };
   std::sort(all.begin(), all.end(),
-            [&](const Backend* a, const Backend* b) { return place(a) < place(b); });
+            [&](const Backend* a, const Backend* b) { return order(a) < order(b); });
   return all;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The differences between CUDA's caching allocator, Metal's hooks and the CPU.
 #include "ubique/device/runtime.h"
 
 #include <ATen/ATen.h>
@@ -26,7 +27,7 @@ c10::DeviceAllocator* statistics_of(c10::Device device) {
   return dynamic_cast<c10::DeviceAllocator*>(c10::GetAllocator(device.type()));
 }
 
-/// Memory of the whole process that is in RAM.
+/// Resident memory of the whole process.
 #ifdef __APPLE__
 std::int64_t resident_bytes() {
   mach_task_basic_info info{};
@@ -83,7 +84,7 @@ MemoryUse memory_use(c10::Device device) {
   const auto& hooks = at::detail::getMPSHooks();
   const auto current = static_cast<std::int64_t>(hooks.getCurrentAllocatedMemory());
   const auto driver = static_cast<std::int64_t>(hooks.getDriverAllocatedMemory());
-  return {current, driver, driver};  // no peak is kept there: what the driver holds is its bound
+  return {current, driver, driver};  // Metal keeps no peak: driver memory is an upper bound
 }
 
 void reset_peak(c10::Device device) {

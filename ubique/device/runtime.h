@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a running program asks of a device, the same for all: wait, clear caches, seed, count
-// memory, recognise "out of memory". Goes through at::accelerator; CPU figures are cpu_memory.h's.
+// Operations that every device has: synchronise, empty caches, seed, memory statistics, recognise
+// "out of memory". Uses at::accelerator; CPU statistics come from cpu_memory.h.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -12,7 +12,8 @@ namespace ubique::device {
 
 void synchronize(c10::Device device);
 void empty_cache(c10::Device device);
-/// Seeds the torch generators of the CPU and of this device (our own randomness is base/random.h).
+/// Seeds the torch generators of the CPU and of this device (our own random numbers are those of
+/// base/numbers/random.h).
 void manual_seed(c10::Device device, std::uint64_t seed);
 
 struct MemoryUse {
@@ -23,7 +24,7 @@ struct MemoryUse {
 MemoryUse memory_use(c10::Device device);
 void reset_peak(c10::Device device);
 
-/// Is this exception some device's way of saying that memory ran out (CUDA, cuDNN, MPS, CPU)?
+/// Does this exception mean that memory ran out (on CUDA, cuDNN, MPS or the CPU)?
 bool is_out_of_memory(const std::exception& error);
 
 }  // namespace ubique::device

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The order of `auto`, the functional check of each backend, and --fallback.
 #include "ubique/device/select.h"
 
 #include <ATen/ATen.h>
@@ -24,7 +25,7 @@ std::vector<std::string> request_words() {
   return words;
 }
 
-/// A product with a known answer, computed there and brought back. Empty = works.
+/// Runs a matrix product with a known result on the device. Empty = works.
 std::string functional_fault(c10::Device device) {
   try {
     const auto x = at::arange(16, at::kFloat).view({4, 4});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what a person typed after --device to one device that has been shown to work.
+// Parses --device and selects one device that has passed a small computation.
 #pragma once
 
 #include <c10/core/Device.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decides about the restart and replaces the process with itself.
 #include "ubique/device/startup.h"
 
 #include <unistd.h>
@@ -14,7 +15,7 @@ namespace {
 
 constexpr const char* kFallback = "PYTORCH_ENABLE_MPS_FALLBACK";
 constexpr const char* kGuard =
-    "UBIQUE_RESTARTED";  // set by the first start: never a second restart
+    "UBIQUE_RESTARTED";  // set by the first start, prevents a second restart
 
 std::optional<std::string> process_environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys that people already have in the files of the projects we grew from. They are preferences:
-// such a file says "fp16" because it was written on one card, and is then taken to another.
+// Keys from the configuration files of the projects that this one grew from. They are preferences:
+// such a file says "fp16" because it was written for one card, and is then used on another.
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,7 +11,7 @@
 namespace ubique::plan {
 namespace {
 
-/// A value with the key that gave it, so that two keys that disagree can both be named.
+/// A value and its key, so that an error about two keys that disagree can name both.
 template <typename T>
 struct Adopted {
   std::string key;
@@ -41,7 +41,7 @@ std::optional<T> first_of(const Config& config, const std::vector<std::string>& 
   return agreed(config, found, own_key);
 }
 
-/// "16-mixed", "bf16-mixed" and "32" (a trainer's way to say it), or any dtype's name.
+/// "16-mixed", "bf16-mixed" and "32" (Lightning's names), or any dtype's name.
 std::optional<DType> dtype_word(const Config& config, const std::string& key) {
   const auto text = config.find<std::string>(key);
   if (!text || *text == "auto") return std::nullopt;
@@ -63,7 +63,7 @@ void adopt_dtype(const Config& config, Wishes& wishes) {
   if (const auto on = config.find<bool>("model.use_bf16"); on && *on) {
     found.push_back({"model.use_bf16", DType::BF16});
   }
-  bool full_precision = false;  // "no mixed precision" outweighs the name of its dtype
+  bool full_precision = false;  // "no mixed precision" overrides a dtype that is named elsewhere
   for (const char* key : {"training.use_mixed_precision", "optimization.use_mixed_precision"}) {
     if (const auto on = config.find<bool>(key); on && !*on) full_precision = true;
   }
@@ -96,7 +96,7 @@ void adopt_batch(const Config& config, Wishes& wishes) {
           "{}.",
           value.value_or(0), kMostSamples);
   }
-  // Our own words count more. One of batch and accumulation alone divides a global batch.
+  // Our own keys take precedence. One of batch and accumulation alone divides a global batch.
   const auto factor = accumulation.value_or(1);
   if (wishes.effective_batch > 0 || (wishes.batch > 0 && wishes.accumulation > 0)) return;
   if (global) wishes.effective_batch = *global * factor;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The memory formulas: weights, gradients, optimizer, activations, workspace.
 #include "ubique/plan/memory.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ using device::Kind;
 
 constexpr double kF32 = 4;
 
-/// Sums are made in double and end here: a file may claim numbers whose product has no int64.
+/// Sums are computed in double and clamped: a file may state numbers whose product overflows int64.
 std::int64_t to_bytes(double bytes) {
   constexpr double kMost = 9.2e18;
   return static_cast<std::int64_t>(std::min(bytes, kMost));
@@ -18,9 +19,9 @@ std::int64_t to_bytes(double bytes) {
 
 double bytes_of(DType dtype) { return static_cast<double>(size_of(dtype)); }
 
-/// Scratch space of the vendors' matrix and convolution kernels that no model can do without: on
-/// CUDA what cuBLAS takes on the newest cards; convolutions take more only where they are timed
-/// (rule_numerics.cpp) or ask for it (Needs::workspace_cuda).
+/// Scratch space that the vendors' matrix and convolution kernels always take: on CUDA the cuBLAS
+/// workspace of the newest cards. Convolutions take more only if they are autotuned
+/// (rule_numerics.cpp) or the model states it (Needs::workspace_cuda).
 double kernel_scratch(Kind kind) {
   constexpr double kMiB = 1 << 20;
   switch (kind) {
@@ -35,7 +36,7 @@ double kernel_scratch(Kind kind) {
   return 64 * kMiB;
 }
 
-/// Does the model compute this with its own kernels for the CPU?
+/// Does the model use its own CPU kernels for this choice?
 bool on_own_kernels(const Needs& needs, const MemoryChoice& choice) {
   return needs.host.own_kernels && choice.kind == Kind::Cpu && choice.dtype == DType::F32;
 }
@@ -62,7 +63,7 @@ double weight_bytes(const Needs& needs, const MemoryChoice& choice) {
   return bytes;
 }
 
-/// Elements of the score matrices of one layer, for the widest attention.
+/// Elements of the attention scores: of all layers, or of the largest single layer.
 double score_elements(const Needs& needs, bool all_layers) {
   double sum = 0, widest = 0;
   for (const auto& attention : needs.attention) {
@@ -74,7 +75,7 @@ double score_elements(const Needs& needs, bool all_layers) {
   return all_layers ? sum : widest;
 }
 
-/// How much larger padding makes an activation.
+/// Factor by which channel padding enlarges an activation.
 double padding_factor(const Needs& needs, const MemoryChoice& choice) {
   const auto multiple = channel_multiple(needs, choice.kind, choice.dtype);
   if (multiple == 1) return 1;
@@ -148,7 +149,7 @@ MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::
   const auto run = on_own_kernels(needs, choice) ? needs.host.run : needs.activations.run;
   const double run_bytes =
       static_cast<double>(run) * bytes_of(choice.dtype) * padding_factor(needs, choice);
-  // In training the one being computed and the one being copied; in inference one after the other.
+  // Training overlaps the copy of the next batch with the computation; inference does not.
   const double batches_in_flight = train ? 2 : 1;
 
   MemoryParts parts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How much memory a model takes under a given way of running it, part by part. Pure arithmetic on
+// Predicts the memory that a model takes under given choices, part by part. Pure arithmetic on
 // needs; the formulas are in docs/reference/plan.md.
 #pragma once
 
@@ -24,7 +24,7 @@ struct MemoryParts {
   bool fits = false;
 };
 
-/// The choices that memory depends on.
+/// The choices of a plan that memory depends on.
 struct MemoryChoice {
   Mode mode = Mode::Train;
   device::Kind kind = device::Kind::Cpu;
@@ -32,15 +32,15 @@ struct MemoryChoice {
   Attention attention = Attention::None;
   bool checkpointing = false;
   std::int64_t batch = 1;  ///< samples at once
-  std::size_t level = 0;   ///< of the model's ways to checkpoint
+  std::size_t level = 0;   ///< index into CheckpointingNeed::all()
 };
 
-/// What channels are padded to a multiple of: 8 where that lets tensor cores take the convolutions,
-/// else 1. A choice of the plan that memory depends on.
+/// Channels are padded to a multiple of this: 8 where tensor cores can then run the convolutions,
+/// else 1.
 std::int64_t channel_multiple(const Needs& needs, device::Kind kind, DType dtype);
 
-/// `fits` compares what is required with the budget; vendor kernels that take more scratch space
-/// when there is room (Needs::workspace_cuda) then get what is left, up to their wish.
+/// `fits` compares the required bytes with the budget. Vendor kernels that use more scratch space
+/// when there is room (Needs::workspace_cuda) then get the rest, up to that amount.
 MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::int64_t budget);
 
 bool is_half(DType dtype);  ///< fewer bytes than f32

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Questions about needs, and the checks that hold wherever they come from.
+// Queries on Needs, the checks that hold for every source of them, and the probe cases of a model.
 #include "ubique/plan/needs.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void check_parameters(const Needs& needs) {
   for (const auto& group : needs.parameters) {
     check(
         group.count > 0 && group.bytes >= 0 && group.bytes <= 8, ErrorKind::Usage,
-        "[plan.needs] {}: parameter group '{}' cannot be; got {} parameters of {} bytes, expected "
+        "[plan.needs] {}: parameter group '{}' is invalid; got {} parameters of {} bytes, expected "
         "a positive count and 0 to 8 bytes.",
         needs.name, group.name, group.count, group.bytes);
     check(!group.trainable || group.bytes == 0, ErrorKind::Usage,
@@ -47,7 +47,7 @@ void check_convs(const Needs& needs) {
     check(conv.dims >= 1 && conv.dims <= 3 && conv.in > 0 && conv.out > 0 && conv.kernel > 0 &&
               conv.dilation > 0 && conv.length >= 0,
           ErrorKind::Usage,
-          "[plan.needs] {}: a convolution cannot be; got {} dimensions, in {}, out {}, kernel {}, "
+          "[plan.needs] {}: a convolution is invalid; got {} dimensions, in {}, out {}, kernel {}, "
           "dilation {}, expected 1 to 3 dimensions and positive numbers.",
           needs.name, conv.dims, conv.in, conv.out, conv.kernel, conv.dilation);
   }
@@ -58,7 +58,7 @@ void check_attention(const Needs& needs) {
     check(attention.layers > 0 && attention.heads > 0 && attention.head_dim > 0 &&
               attention.queries > 0 && attention.keys > 0 && attention.window >= 0,
           ErrorKind::Usage,
-          "[plan.needs] {}: an attention cannot be; got layers {}, heads {}, head_dim {}, queries "
+          "[plan.needs] {}: an attention is invalid; got layers {}, heads {}, head_dim {}, queries "
           "{}, keys {}, expected positive numbers.",
           needs.name, attention.layers, attention.heads, attention.head_dim, attention.queries,
           attention.keys);
@@ -69,7 +69,8 @@ void check_attention(const Needs& needs) {
   }
 }
 
-// Extent of a scaled-down convolution: small, odd, and wide enough that every tap meets data.
+// Extent of a scaled-down convolution: small, odd, and wide enough that every kernel tap reads
+// data.
 std::int64_t probe_extent(const ConvNeed& conv) {
   return std::max<std::int64_t>(9, conv.dilation * (conv.kernel - 1) + 3);
 }

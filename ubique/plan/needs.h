@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a model needs of a machine, as plain data: stated by a family for its configuration, or read
-// from a YAML file by people with a model of their own. Counts are exact where arithmetic gives
-// them.
+// from a YAML file for a user's own model. Counts are exact where arithmetic gives them.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +18,7 @@ enum class Mode { Train, Run };
 
 std::string_view to_string(Mode mode);  ///< "train", "run"
 
-/// Parameters that share a fate. LoRA has two: a frozen base and trainable adapters.
+/// Parameters that are treated alike. LoRA has two groups: a frozen base and trainable adapters.
 struct ParameterGroup {
   std::string name;
   std::int64_t count = 0;
@@ -27,13 +26,13 @@ struct ParameterGroup {
   double bytes = 0;  ///< stored bytes each (0.5 for 4 bits); 0 = the plan's dtype decides
 };
 
-/// Numbers of elements that one sample takes.
+/// Numbers of elements per sample.
 struct ActivationNeed {
   std::int64_t saved = 0;      ///< kept for the backward pass, in the compute dtype
   std::int64_t saved_f32 = 0;  ///< the same, in f32 whatever the dtype (norms, indices)
   std::int64_t loss = 0;       ///< f32 values around the loss, which checkpointing never drops
-  std::int64_t transient = 0;  ///< alive beside the saved ones at backward's worst moment
-  std::int64_t run = 0;        ///< alive at the worst moment of inference
+  std::int64_t transient = 0;  ///< alive beside the saved ones at the peak of the backward pass
+  std::int64_t run = 0;        ///< alive at the peak of inference
   std::int64_t largest = 0;    ///< of the largest single tensor
 };
 
@@ -57,35 +56,35 @@ struct AttentionNeed {
   std::int64_t queries = 1, keys = 1;  ///< sequence lengths of one sample
   std::int64_t window = 0;             ///< sliding window; 0 = none
   bool causal = false;
-  bool mask = false;     ///< an own additive or padding mask
+  bool mask = false;     ///< the model brings an additive or padding mask
   bool dropout = false;  ///< of the probabilities
 };
 
-/// One way to compute activations again instead of keeping them.
+/// One level of gradient checkpointing: activations are recomputed instead of saved.
 struct CheckpointLevel {
-  std::int64_t segments = 0;  ///< parts whose inside is computed again; 0 = the model knows
-  double kept = 1;            ///< share of the saved activations that is alive at the worst moment
+  std::int64_t segments = 0;  ///< parts that are recomputed one by one; 0 = up to the model
+  double kept = 1;            ///< share of the saved activations that is alive at the peak
   double extra = 0;           ///< extra work as a share of a training step, for the reason
 };
 
 struct CheckpointingNeed {
   bool supported = false;
-  double kept = 1, extra = 0;           ///< of the one way there is, if `levels` is empty
+  double kept = 1, extra = 0;           ///< of the only level, if `levels` is empty
   std::vector<CheckpointLevel> levels;  ///< least work first
 
   std::vector<CheckpointLevel> all() const;  ///< none if not supported
 };
 
-/// What is different on a CPU for a model that brings kernels of its own for it.
+/// Differences on a CPU for a model that has its own CPU kernels.
 struct HostNeed {
-  bool own_kernels = false;  ///< in f32, and faster there than torch's in any dtype
-  std::int64_t run = 0;      ///< elements at the worst moment, instead of ActivationNeed::run
+  bool own_kernels = false;  ///< in f32, and faster than torch's in any dtype
+  std::int64_t run = 0;      ///< elements at the peak of inference, instead of ActivationNeed::run
   std::int64_t train = 0;    ///< elements of the kernels' scratch space in a training step
 };
 
 struct Needs {
   std::string name;    ///< "meshnet-26"
-  std::string family;  ///< "meshnet"; empty for people's own models
+  std::string family;  ///< "meshnet"; empty for users' own models
   std::vector<ParameterGroup> parameters;
   ActivationNeed activations;
   double flops_run = 0;    ///< of one sample, forward
@@ -93,15 +92,15 @@ struct Needs {
   std::vector<InputNeed> inputs;
   std::vector<ConvNeed> convs;
   std::vector<AttentionNeed> attention;
-  std::vector<std::string> ops;     ///< other probed ops it leans on: "matmul", "batch_norm3d"
+  std::vector<std::string> ops;     ///< other probed ops it depends on: "matmul", "batch_norm3d"
   std::vector<probe::Case> probes;  ///< cases beyond those that convs and attention imply
   bool tolerates_f16 = false;
   bool tolerates_bf16 = false;
-  bool f32_on_metal = false;  ///< half precision gave NaNs there: only if somebody asks for it
+  bool f32_on_metal = false;  ///< half precision gave NaNs on Metal: used there only on request
   bool dropout = false;
   bool fixed_shapes = true;
-  bool graph_capturable = false;  ///< inference asks nothing of the host in its middle
-  bool train_capturable = false;  ///< and a whole update neither
+  bool graph_capturable = false;  ///< inference never synchronises with the host
+  bool train_capturable = false;  ///< a whole update never does
   std::string optimizer = "adamw";
   double optimizer_states = 2;       ///< f32 values per trainable parameter
   int weight_averages = 0;           ///< further f32 copies (EMA)
@@ -112,7 +111,7 @@ struct Needs {
   std::int64_t pad_width = 0;        ///< channels that may be padded with zeros; 0 = none
   CheckpointingNeed checkpointing;
   HostNeed host;
-  std::int64_t workspace_cuda = 0;  ///< what vendor kernels take beyond that when there is room
+  std::int64_t workspace_cuda = 0;  ///< extra bytes that vendor kernels use when there is room
 
   std::int64_t parameter_count() const;
   std::int64_t trainable_count() const;
@@ -121,10 +120,10 @@ struct Needs {
   bool has_conv(int dims) const;
 };
 
-/// Usage error for a value that cannot be, naming the key.
+/// Usage error for an invalid value, naming the key.
 void check_needs(const Needs& needs);
 Needs read_needs(const Config& config);
-/// A whole file: read, checked, unknown keys refused.
+/// Reads and checks a whole file; unknown keys are refused.
 Needs read_needs_file(const std::string& path);
 
 /// The cases to probe for this model: its convolutions and attention with their channels, dilations

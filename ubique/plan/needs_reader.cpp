@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Needs from YAML. The keys are those of docs/reference/plan.md; anything else is an error.
+// Reads Needs from YAML. The keys are listed in docs/reference/plan.md; any other is an error.
 #include <algorithm>
 
 #include "ubique/base/error.h"
@@ -125,7 +125,7 @@ std::vector<ConvNeed> read_convs(const Config& config) {
     conv.kernel = item.get("kernel", conv.kernel);
     conv.length = item.get("length", conv.length);
     const auto dilations = item.get<std::vector<std::int64_t>>("dilations", {1});
-    for (const auto dilation : dilations) {  // one line may stand for a whole stack of layers
+    for (const auto dilation : dilations) {  // one entry may describe a whole stack of layers
       conv.dilation = dilation;
       convs.push_back(conv);
     }
@@ -234,7 +234,7 @@ Needs read_needs(const Config& config) {
 
 Needs read_needs_file(const std::string& path) {
   auto config = Config::from_file(path);
-  config.set_environment({});  // what a model needs does not depend on who asks
+  config.set_environment({});  // the needs of a model do not depend on the environment
   auto needs = read_needs(config);
   config.finish();
   return needs;

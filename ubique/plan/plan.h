@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a model is to run on a device: every choice with its value, its reason and what was rejected.
-// make_plan is a pure function: no clock, no environment, no files, no tensors. So the same code
-// plans for this machine and for one that nobody here owns.
+// How a model is to run on a device: every choice with its value, its reason and the rejected
+// options. make_plan is a pure function (no clock, environment, files or tensors), so the same code
+// plans for this machine and for the profile of another.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ struct Choice {
   std::vector<Rejected> rejected;
 };
 
-/// A fault of the device (or of its libraries) that the engine must step around.
+/// A fault of the device (or of its libraries) that the engine must work around.
 struct Workaround {
   std::string id;  ///< "contiguous_inputs": what the engine looks for
   std::string why;
@@ -37,7 +37,7 @@ struct Workaround {
 
 struct Plan {
   std::string machine;  ///< how reports name the device
-  std::string profile;  ///< id, or empty for a device that is here
+  std::string profile;  ///< id, or empty for a device of this machine
   std::string needs;    ///< name of the model
   Mode mode = Mode::Train;
 
@@ -48,7 +48,7 @@ struct Plan {
   Choice<probe::Layout> memory_format;
   Choice<Attention> attention;
   Choice<std::int64_t> micro_batch;  ///< samples at once on one device
-  bool micro_batch_asked = false;    ///< a wish, not a prediction
+  bool micro_batch_asked = false;    ///< given by the user, not predicted
   Choice<std::int64_t> accumulation;
   Choice<std::int64_t>
       effective_batch;         ///< micro_batch * accumulation * processes, the same everywhere
@@ -64,7 +64,7 @@ struct Plan {
   Choice<bool> tf32;
   Choice<bool> deterministic;
   Choice<bool> autotune;            ///< the convolution library times its algorithms
-  Choice<bool> clear_cache;         ///< of the device's allocator, between phases
+  Choice<bool> clear_cache;         ///< empty the device allocator's cache between phases
   Choice<std::string> distributed;  ///< "none", "nccl", "gloo"
   std::vector<Workaround> workarounds;
 
@@ -86,9 +86,9 @@ class DoesNotFit : public Error {
   std::int64_t needed_, budget_;
 };
 
-/// Facts, verdicts (the report may be empty: then defaults, which say so), needs and wishes in; a
-/// plan out. Device error for a wish that the device cannot fulfil, DoesNotFit if it is too small,
-/// Usage error for wishes that contradict each other.
+/// With an empty report the choices are defaults, and their reasons say so. Device error for a wish
+/// that the device cannot fulfil, DoesNotFit if its memory is too small, Usage error for wishes
+/// that contradict each other.
 Plan make_plan(const device::Facts& facts, const probe::Report& report, const Needs& needs,
                const Wishes& wishes);
 

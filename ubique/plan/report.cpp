@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tables, the explanation and JSON, all from one list of fields.
 #include "ubique/plan/report.h"
 
 #include <fmt/format.h>
@@ -116,7 +117,7 @@ Attempt attempt_plan(const device::Facts& facts, const probe::Report& report, co
   } catch (const Error& error) {
     if (error.kind() != ErrorKind::Device) throw;
     attempt.error = error.what();
-    const auto end = attempt.error.find(']');  // without the place in brackets
+    const auto end = attempt.error.find(']');  // without the tag in brackets
     const auto body = end == std::string::npos ? attempt.error : attempt.error.substr(end + 1);
     attempt.short_reason = fmt::format("not possible: {}", trim(body));
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans as text and JSON. It makes text; who prints it is cli/.
+// Plans as text and JSON, for cli/ to print.
 #pragma once
 
 #include <optional>
@@ -21,7 +21,7 @@ struct Field {
 };
 std::vector<Field> fields(const Plan& plan);
 
-/// What planning for one machine came to: a plan, or why there is none.
+/// The result of planning for one machine: a plan, or the reason why there is none.
 struct Attempt {
   std::string machine;  ///< column or row title: a profile's id, or the device's label
   std::optional<Plan> plan;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wishes by our own keys. Those of older projects are adopted_keys.cpp's business.
+// Reads wishes from our own keys; adopted_keys.cpp reads those of older projects.
 #include "ubique/plan/wishes.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ T parse_word(const Config& config, std::string_view key,
     if (name == lowercase(*text)) return value;
     names.push_back(name);
   }
-  fail(ErrorKind::Usage, "[plan.wishes] {}: {} has no such value; got '{}', expected {}.{}",
+  fail(ErrorKind::Usage, "[plan.wishes] {}: unknown value of {}; got '{}', expected {}.{}",
        config.where(key), key, *text, join(names, ", "), hint(*text, names));
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a person asks for, as plain data: flags > environment > YAML > defaults. An asked-for value
-// is kept or refused with the reason; a preferred one (the older projects' keys, which describe one
-// machine and travel to another) gives way to what the device can do.
+// What the user asks for, as plain data: flags > environment > YAML > defaults. A requested value
+// is kept or refused with the reason; a preferred one (keys of the older projects' files, which
+// were written for one machine) yields to what the device can do.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ std::string_view to_string(Attention attention);  ///< "none", "flash", ..., "ex
 struct Wishes {
   Mode mode = Mode::Train;
   std::string device = "auto";            ///< as typed: "cuda", "metal", "auto"
-  std::optional<DType> dtype;             ///< asked for
+  std::optional<DType> dtype;             ///< required
   std::optional<DType> preferred_dtype;   ///< wanted where the device does it well
   std::optional<DType> preferred_on_mps;  ///< the same, on Metal only
   std::optional<Attention> attention;     ///< none = choose
@@ -56,10 +56,10 @@ struct Wishes {
 };
 
 /// Reads our own keys and those of the older projects' files that concern devices (the table is in
-/// docs/reference/plan.md). Usage error for a value that is none, and for two keys that disagree.
+/// docs/reference/plan.md). Usage error for an invalid value and for two keys that disagree.
 Wishes read_wishes(const Config& config);
 
-/// The second half of read_wishes: what the older keys add where our own say nothing.
+/// The second half of read_wishes: older keys, which count where our own are not set.
 void read_adopted_keys(const Config& config, Wishes& wishes);
 
 std::vector<std::string> attention_names();  ///< what `attention:` takes

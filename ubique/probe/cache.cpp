@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Cache keys, reading, merging and storing of reports.
 #include "ubique/probe/cache.h"
 
 #include <fmt/format.h>
@@ -21,7 +22,7 @@ namespace fs = std::filesystem;
 
 constexpr int kCacheVersion = 1;
 
-/// How a pretend device is told to behave: its variable, and the file if the variable names one.
+/// The configuration of a pretend device: its variable, and the file if the variable names one.
 std::string pretend_configuration(const std::string& backend) {
   std::string variable = "UBIQUE_";
   for (const char letter : backend) variable += static_cast<char>(std::toupper(letter));
@@ -58,7 +59,7 @@ void warn_unwritable(const std::string& reason) {
                              reason));
 }
 
-/// True if the folder is there or could be made; else warns.
+/// True if the folder exists or could be made; else warns.
 bool prepare_folder(const fs::path& folder) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -66,7 +67,7 @@ bool prepare_folder(const fs::path& folder) {
   return !error;
 }
 
-/// The verdicts asked for, in the order asked for.
+/// The verdicts of these probes, in their order.
 Report arrange(Report base, const std::vector<Probe>& probes, const Report& old,
                const Report& fresh) {
   std::unordered_map<std::string, const Verdict*> by_id;
@@ -76,13 +77,13 @@ Report arrange(Report base, const std::vector<Probe>& probes, const Report& old,
   return base;
 }
 
-/// Old verdicts with fresh ones in their place or after them.
+/// Old verdicts, replaced by fresh ones of the same id; new ones are appended.
 Report merge(Report old, const Report& fresh) {
-  std::unordered_map<std::string, std::size_t> place;
-  for (std::size_t i = 0; i < old.verdicts.size(); ++i) place[old.verdicts[i].id] = i;
+  std::unordered_map<std::string, std::size_t> index_of;
+  for (std::size_t i = 0; i < old.verdicts.size(); ++i) index_of[old.verdicts[i].id] = i;
   for (const auto& verdict : fresh.verdicts) {
-    const auto found = place.find(verdict.id);
-    if (found == place.end()) {
+    const auto found = index_of.find(verdict.id);
+    if (found == index_of.end()) {
       old.verdicts.push_back(verdict);
     } else {
       old.verdicts[found->second] = verdict;
@@ -171,7 +172,7 @@ Report recall_or_run(const device::Facts& facts, c10::Device device,
   }
   const auto fresh = run_selected(facts, device, missing, options);
   store_report(facts, merge(known, fresh));
-  fs::remove(note, ignored);  // what it said is in the report now
+  fs::remove(note, ignored);  // its contents are in the report now
   base.seconds = fresh.seconds;
   return arrange(std::move(base), probes, known, fresh);
 }

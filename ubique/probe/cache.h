@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verdicts kept between runs, in cache_folder()/probes. A file is valid for one (torch, OS, driver,
-// device, backend, probe version). Without a usable folder everything works, only slower.
+// Verdicts kept between runs, in cache_folder()/probes. A file is valid for one combination of
+// torch, OS, driver, device, backend and probe version. Without a writable folder everything works,
+// only slower.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -20,15 +21,14 @@ namespace ubique::probe {
 std::string cache_key(const device::Facts& facts);
 std::filesystem::path cache_path(const device::Facts& facts);
 
-/// What is known about this device from earlier runs. A damaged file counts as none, with a
-/// warning.
+/// The verdicts of earlier runs on this device. A damaged file counts as none, with a warning.
 std::optional<Report> load_cached_report(const device::Facts& facts);
-/// Replaces what is kept, less what is worth retrying. A folder that cannot be written is warned of
-/// once.
+/// Replaces the stored report, without verdicts that are worth retrying. Warns once if the folder
+/// cannot be written.
 void store_report(const device::Facts& facts, const Report& report);
 
-/// Verdicts for these probes: from the cache where it has them, run now (and kept) where not.
-/// `refresh` runs all of them. Report::from_cache says that nothing had to be run.
+/// Verdicts for these probes: cached ones, and fresh ones (then stored) for the rest. `refresh`
+/// runs all of them. Report::from_cache tells that nothing had to be run.
 Report recall_or_run(const device::Facts& facts, c10::Device device,
                      const std::vector<Probe>& probes, RunOptions options, bool refresh);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs probes one by one and turns exceptions into verdicts.
 #include "ubique/probe/suite.h"
 
 #include <ATen/ATen.h>
@@ -46,11 +47,11 @@ Finding finding_of(const c10::Error& error) {
   return not_run(refused ? Outcome::Refused : Outcome::Fail, first_line(message));
 }
 
-/// Nothing that a probe throws gets past here.
+/// Catches everything that a probe may throw.
 Finding run_guarded(const Probe& probe, const Site& site) {
   try {
     auto finding = probe.run(site);
-    device::synchronize(site.device);  // an error that comes late belongs to this probe
+    device::synchronize(site.device);  // asynchronous errors belong to this probe
     return finding;
   } catch (const c10::Error& error) {
     return finding_of(error);
@@ -75,7 +76,7 @@ Verdict verdict_of(const Probe& probe, Finding finding) {
           .detail = std::move(finding.detail)};
 }
 
-/// LibTorch's warnings about a probe's odd requests are for the log of --verbose.
+/// LibTorch's warnings during probes go to the debug log (--verbose).
 class WarningsToLog : public c10::WarningHandler {
  public:
   void process(const c10::Warning& warning) override { log::debug("[torch] {}", warning.msg()); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The suite: which probes there are, and running them. It neither caches (cache.h) nor judges what
-// to do about a failure (advice.h).
+// The list of all probes, and running them. Caching is cache.h; what to do about failures is
+// advice.h.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -19,7 +19,7 @@
 
 namespace ubique::probe {
 
-/// Raised when a probe or a tolerance changes in a way that makes old verdicts worthless.
+/// Incremented when a probe or a tolerance changes so that old verdicts are no longer valid.
 inline constexpr int kProbeVersion = 1;
 
 struct RunOptions {
@@ -28,8 +28,8 @@ struct RunOptions {
   double budget_seconds = 0;         ///< probes not begun by then are skipped; 0 = no limit
   bool timing = true;                ///< false: timed probes only compare numbers
   std::uint64_t seed = 2011;         ///< with a probe's id it fixes the probe's inputs
-  std::set<std::string> crashed;     ///< ids that took the process down before: failed, not run
-  std::filesystem::path crash_note;  ///< where a crash is noted (crash_note.h); empty = nowhere
+  std::set<std::string> crashed;     ///< ids that crashed the process before: failed, not run
+  std::filesystem::path crash_note;  ///< file for crash notes (crash_note.h); empty = none
 };
 
 /// The built-in probes and those of the extra cases, each id once, always in the same order.
@@ -44,10 +44,10 @@ Report run_selected(const device::Facts& facts, c10::Device device,
 Report run_probes(const device::Facts& facts, c10::Device device,
                   const std::vector<Case>& extra = {}, const RunOptions& options = {});
 
-/// Skipped for want of time or memory, which another run may have.
+/// Skipped for lack of time or memory, which another run may have.
 bool worth_retrying(const Verdict& verdict);
 
-/// A report without verdicts, filled in with what it will be valid for.
+/// A report without verdicts, with the device and versions filled in.
 Report empty_report(const device::Facts& facts);
 
 }  // namespace ubique::probe

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Config: precedence of the layers, sections, lists, sources of values.
 #include "ubique/base/config/config.h"
 
 #include <doctest/doctest.h>
@@ -49,7 +50,7 @@ TEST_CASE("config: the process environment is used unless replaced") {
   CHECK(config.get("a.b-c", 3) == 3);
 }
 
-TEST_CASE("config: a value asked for twice is recorded once, as last given") {
+TEST_CASE("config: a value read twice is recorded once, as last read") {
   const auto config = config_of("b: 1\n");
   CHECK_FALSE(config.find<int>("a").has_value());
   CHECK(config.resolved()[0].value == "null");
@@ -120,19 +121,19 @@ TEST_CASE(
   auto config = Config::from_text("wd: 1\nclip: 2\nclip_norm: 2\nbad: 1\nworse: 2\n", "a.yaml");
   config.set_environment({{"UBIQUE_RATE", "3"}});
   config.set_flag("weight_decay", "5");
-  CHECK(config.name_said({"weight_decay", "wd"}) == "weight_decay");
-  CHECK(config.name_said({"wd", "weight_decay"}) == "weight_decay");
-  CHECK(config.name_said({"lr", "rate"}) == "rate");
-  CHECK(config.name_said({"none", "neither"}) == "none");
-  CHECK(config.name_said({"clip", "clip_norm"}) == "clip_norm");  // they agree
+  CHECK(config.effective_name({"weight_decay", "wd"}) == "weight_decay");
+  CHECK(config.effective_name({"wd", "weight_decay"}) == "weight_decay");
+  CHECK(config.effective_name({"lr", "rate"}) == "rate");
+  CHECK(config.effective_name({"none", "neither"}) == "none");
+  CHECK(config.effective_name({"clip", "clip_norm"}) == "clip_norm");  // they agree
   const auto told = ubique::test::refusal_of(ErrorKind::Usage, [&] {
-    (void)config.name_said({"bad", "worse"});
+    (void)config.effective_name({"bad", "worse"});
   });
   CHECK(contains(told, "bad and worse are one setting; got 1 and 2"));
   CHECK(config.get("weight_decay", 0) == 5);
   config.ignore("bad");
   config.ignore("worse");
-  config.finish();  // the weaker name is no unknown key
+  config.finish();  // the weaker name is not reported as unknown
   CHECK(config.resolved().size() == 1);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What each type accepts and refuses, from the file and from one-line flags.
+// Values that each type accepts and refuses, in the file and in one-line flags.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -75,7 +75,7 @@ TEST_CASE("config values: true and false have three spellings each") {
   }
 }
 
-TEST_CASE("config values: text is taken as it stands") {
+TEST_CASE("config values: text is taken literally") {
   CHECK(value_of<std::string>("1.0") == "1.0");
   CHECK(value_of<std::string>("yes") == "yes");
   CHECK(value_of<std::string>("''").empty());

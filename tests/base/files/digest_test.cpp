@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Known answers of XXH64.
 #include "ubique/base/files/digest.h"
 
 #include <doctest/doctest.h>

@@ -80,7 +80,7 @@ TEST_CASE("file: a process killed half-way leaves the old file") {
   ::close(ready[0]);
   ::close(ready[1]);
   CHECK(read_file(folder / "x") == "old");
-  write_file(folder / "x", "next");  // what the dead process left behind is in nobody's way
+  write_file(folder / "x", "next");  // the dead process's temporary file does not interfere
   CHECK(read_file(folder / "x") == "next");
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Atomic writes, limited reads, memory maps and the cache folder.
 #include "ubique/base/files/file.h"
 
 #include <doctest/doctest.h>
@@ -33,7 +34,7 @@ TEST_CASE("file: what is written reads back, and nothing else is left in the fol
   CHECK(folder.count() == 1);
 }
 
-TEST_CASE("file: an atomic file appears only by its commit") {
+TEST_CASE("file: an atomic file appears only on commit") {
   const test::ScratchFolder folder;
   write_file(folder / "x", "old");
   {
@@ -51,7 +52,7 @@ TEST_CASE("file: an atomic file appears only by its commit") {
   CHECK(folder.count() == 1);
 }
 
-TEST_CASE("file: without a commit the old file stays and the temporary goes") {
+TEST_CASE("file: without a commit the old file stays and the temporary file is removed") {
   const test::ScratchFolder folder;
   write_file(folder / "x", "old");
   const auto leave_early = [&] {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Output paths: checked before the work starts.
 #include "ubique/base/files/output_path.h"
 
 #include "tests/base/scratch.h"
@@ -18,7 +19,7 @@ TEST_CASE("output: its folder is made before the work, and nothing else is left 
   check_output_file({});
 }
 
-TEST_CASE("output: a place that cannot be written to is refused before the work") {
+TEST_CASE("output: a path that cannot be written is refused before the work") {
   const test::ScratchFolder scratch;
   write_file(scratch / "file", "x");
   CHECK(test::contains(

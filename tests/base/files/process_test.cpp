@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Running programs, pipes to and from them, and streams.
 #include "ubique/base/files/process.h"
 
 #include <doctest/doctest.h>
@@ -28,7 +29,7 @@ TEST_CASE("process: a program's exit code comes back") {
   CHECK(run_program({"sh", "-c", "kill -9 $$"}) == 137);
 }
 
-TEST_CASE("process: a program that is not there is nothing") {
+TEST_CASE("process: a program that does not exist gives no exit code") {
   CHECK_FALSE(run_program({"no-program-has-this-name"}).has_value());
   CHECK_FALSE(find_program("no-program-has-this-name").has_value());
 }
@@ -42,45 +43,45 @@ TEST_CASE("process: PATH finds programs, and only those that may be run") {
   CHECK(find_program("tool") == folder / "tool");
 }
 
-TEST_CASE("process: what a piped program writes is read, with its exit code and complaints") {
-  PipedProgram program({"sh", "-c", "echo here; echo 'too bad' >&2; cat; exit 3"}, PipeEnd::FromIt);
+TEST_CASE("process: the output of a piped program is read, with its exit code and stderr") {
+  PipedProgram program({"sh", "-c", "echo here; echo 'too bad' >&2; cat; exit 3"}, PipeEnd::Read);
   CHECK(all_of(program) == "here\n");  // its input is empty
   CHECK(program.finish() == 3);
-  CHECK(program.last_words() == "too bad");
+  CHECK(program.stderr_tail() == "too bad");
 }
 
 TEST_CASE("process: what is written reaches a piped program") {
   const test::ScratchFolder folder;
   const auto path = folder / "out";
-  PipedProgram program({"sh", "-c", "cat > '" + path.string() + "'"}, PipeEnd::ToIt);
+  PipedProgram program({"sh", "-c", "cat > '" + path.string() + "'"}, PipeEnd::Write);
   send(program, "one ");
   send(program, "two");
   CHECK(program.finish() == 0);
   CHECK(read_file(path) == "one two");
 }
 
-TEST_CASE("process: a program that stops listening is an error, not our end") {
-  PipedProgram program({"sh", "-c", "exec <&-; echo gone >&2"}, PipeEnd::ToIt);
+TEST_CASE("process: a program that closes its input is an error and does not kill us") {
+  PipedProgram program({"sh", "-c", "exec <&-; echo gone >&2"}, PipeEnd::Write);
   const std::string much(1 << 20, 'x');
   const auto message = test::refusal_of(ErrorKind::Input, [&] { send(program, much); });
   CHECK(test::contains(message, "nobody reads it any more"));
   CHECK(program.finish() == 0);
-  CHECK(program.last_words() == "gone");
+  CHECK(program.stderr_tail() == "gone");
 }
 
-TEST_CASE("process: a program that is left alone is ended") {
+TEST_CASE("process: the destructor terminates a running program") {
   const test::ScratchFolder folder;
   {
-    PipedProgram program({"sh", "-c", "echo $$; exec sleep 600"}, PipeEnd::FromIt);
+    PipedProgram program({"sh", "-c", "echo $$; exec sleep 600"}, PipeEnd::Read);
     std::string line(2, '\0');
     CHECK(read_fully(program.descriptor(), std::as_writable_bytes(std::span(line)), "it") == 2);
   }  // waits for it: the test would last 600 s
   CHECK(test::contains(
-      test::error_of([] { PipedProgram({"no-program-has-this-name"}, PipeEnd::ToIt).finish(); }),
+      test::error_of([] { PipedProgram({"no-program-has-this-name"}, PipeEnd::Write).finish(); }),
       "no-program-has-this-name"));
 }
 
-TEST_CASE("stream: a file is read to its end, and what is not there is named") {
+TEST_CASE("stream: a file is read to its end, and a missing one is named") {
   const test::ScratchFolder folder;
   write_file(folder / "a", "12345");
   const InputStream stream(folder / "a");

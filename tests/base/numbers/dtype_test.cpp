@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sizes, names and epsilons of the element types.
 #include "ubique/base/numbers/dtype.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Contents and sizes of large vectors.
 #include "ubique/base/numbers/large_vector.h"
 
 #include <doctest/doctest.h>

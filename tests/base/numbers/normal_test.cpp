@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The normal distribution and its inverse against tables and the C library.
 #include "ubique/base/numbers/normal.h"
 
 #include <doctest/doctest.h>
@@ -21,21 +22,21 @@ TEST_CASE("normal: quantiles are those of the tables, and exactly odd") {
   CHECK(std::isinf(normal_quantile(1)));
 }
 
-TEST_CASE("normal: shares agree with the C library's error function") {
+TEST_CASE("normal: the distribution function agrees with the C library's error function") {
   for (double x = -37; x <= 9; x += 0.0625) {
     const double expected = 0.5 * std::erfc(-x / std::sqrt(2.0));
     CAPTURE(x);
     // The argument of erfc is itself rounded, which its steepness magnifies by x^2.
-    CHECK(std::abs(normal_share_below(x) / expected - 1) < 1e-14 + 4e-16 * x * x);
+    CHECK(std::abs(normal_cdf(x) / expected - 1) < 1e-14 + 4e-16 * x * x);
   }
-  CHECK(normal_share_below(0) == 0.5);
-  CHECK(normal_share_below(-INFINITY) == 0);
-  CHECK(normal_share_below(INFINITY) == 1);
+  CHECK(normal_cdf(0) == 0.5);
+  CHECK(normal_cdf(-INFINITY) == 0);
+  CHECK(normal_cdf(INFINITY) == 1);
 }
 
-TEST_CASE("normal: share and quantile undo each other") {
+TEST_CASE("normal: the quantile is the inverse of the distribution function") {
   for (double x = -30; x <= 5; x += 0.125) {
     CAPTURE(x);
-    CHECK(normal_quantile(normal_share_below(x)) == doctest::Approx(x).epsilon(1e-9));
+    CHECK(normal_quantile(normal_cdf(x)) == doctest::Approx(x).epsilon(1e-9));
   }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Random: known answers, frozen streams, and the statistics of each distribution.
 #include "ubique/base/numbers/random.h"
 
 #include <doctest/doctest.h>
@@ -137,7 +138,7 @@ TEST_CASE("random: truncated normal values keep to their bounds and shape") {
     });
     CHECK(inside == 1);
   }
-  // In the far tail the values crowd at the inner bound.
+  // In the far tail the values concentrate at the inner bound.
   CHECK(random.truncated_normal(0, 50, 60) == 50);
   CHECK(std::abs(moments_of(20'000, [&](auto i) { return random.truncated_normal(i, 5, 6); }).mean -
                  5.1845) < 0.01);
@@ -174,7 +175,7 @@ TEST_CASE("random: below is even for odd bounds and stays inside extreme ones") 
     const auto freedom = static_cast<double>(bound - 1);
     CHECK(chi_square <= freedom + 5 * std::sqrt(2 * freedom));
   }
-  // Half of all first draws are refused here: without redrawing, the lower half would be too full.
+  // Half of all first draws are rejected here: without redrawing, the lower half would be too full.
   const std::uint64_t odd = (1ULL << 63) + 1;
   const double lower = share_where(kMany, [&](auto i) { return random.below(i, odd) < odd / 2; });
   CHECK(std::abs(lower - 0.5) < 0.005);
@@ -195,7 +196,7 @@ TEST_CASE("random: a permutation holds everything once and differs by seed and s
   CHECK(Random(7).permutation(1) == std::vector<std::int64_t>{0});
 }
 
-TEST_CASE("random: all orders of four things are equally likely") {
+TEST_CASE("random: all orders of four elements are equally likely") {
   std::vector<int> counts(256);
   constexpr int kDraws = 48'000;
   for (int i = 0; i < kDraws; ++i) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Log lines on stderr: levels, colour, warnings that appear once.
 #include "ubique/base/terminal/log.h"
 
 #include <doctest/doctest.h>
@@ -8,7 +9,7 @@
 #include <cstdlib>
 #include <functional>
 
-#include "scratch.h"
+#include "tests/base/scratch.h"
 #include "ubique/base/files/file.h"
 
 using namespace ubique;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Progress bars, plain lines and JSON lines, drawn with a fake clock.
 #include "ubique/base/terminal/progress.h"
 
 #include <doctest/doctest.h>
@@ -11,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "scratch.h"
+#include "tests/base/scratch.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/json.h"
 #include "ubique/base/text/text.h"
@@ -21,7 +22,7 @@ using test::contains;
 
 namespace {
 
-/// A progress with a clock that stands still until told otherwise.
+/// A progress with a clock that only the test advances.
 struct Stage {
   explicit Stage(ProgressStyle style, std::int64_t total = 100) {
     Progress::Options options;
@@ -88,7 +89,7 @@ TEST_CASE("progress: a bar fits the terminal, however narrow") {
   }
 }
 
-TEST_CASE("progress: a bar that is left early clears its line") {
+TEST_CASE("progress: a bar destroyed before finish() clears its line") {
   std::ostringstream out;
   {
     Progress progress({"probe", 10, "it", ProgressStyle::Bar, 0.1, 5}, out);
@@ -160,7 +161,7 @@ TEST_CASE("progress: more steps than announced is a full bar, not a broken one")
   CHECK(contains(line, "ETA 0:00"));
 }
 
-TEST_CASE("progress: silence is silent") {
+TEST_CASE("progress: the silent style writes nothing") {
   Stage stage(ProgressStyle::Silent);
   stage.now += 100;
   stage.progress->advance(50);
@@ -168,13 +169,13 @@ TEST_CASE("progress: silence is silent") {
   CHECK(stage.taken().empty());
 }
 
-TEST_CASE("progress: a log line takes the bar away before it and puts it back after it") {
+TEST_CASE("progress: a log line clears the bar first and redraws it afterwards") {
   const test::ScopedVariable columns("COLUMNS", "80");
   Stage stage(ProgressStyle::Bar), lines(ProgressStyle::Lines), idle(ProgressStyle::Bar);
   stage.progress->advance(62, "conv3d");
   const auto drawn = stage.taken();
   std::string seen;
-  Progress::beside([&] { seen = stage.taken(); });
+  Progress::without_bars([&] { seen = stage.taken(); });
   CHECK(seen == "\r\x1b[K");
   CHECK(stage.taken() == drawn);
   CHECK(lines.taken().empty());
@@ -183,7 +184,7 @@ TEST_CASE("progress: a log line takes the bar away before it and puts it back af
   CHECK(stage.taken() == "\r\x1b[K" + drawn);
   stage.progress->finish();
   stage.taken();
-  Progress::beside([] {});
+  Progress::without_bars([] {});
   CHECK(stage.taken().empty());
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Table layout: widths, cells of several lines, wrapping.
 #include "ubique/base/terminal/table.h"
 
 #include <doctest/doctest.h>
@@ -32,7 +33,7 @@ TEST_CASE("table: a cell of several lines and a wrapped one share their row") {
         "4\n");
 }
 
-TEST_CASE("table: cells beyond the header are left out") {
+TEST_CASE("table: cells beyond the header are dropped") {
   Table table({"a"});
   table.add_row({"1", "2"});
   CHECK(table.to_text() == "a\n─\n1\n");

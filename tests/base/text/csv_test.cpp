@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parsing and quoting of CSV.
 #include "ubique/base/text/csv.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parsing JSON: round trip, errors with positions, limits.
 #include "ubique/base/text/json.h"
 
 #include <doctest/doctest.h>
@@ -19,7 +20,7 @@ TEST_CASE("json: what is written reads back, in the order of writing") {
   CHECK(document.dump() == R"({"b":[1,2.5,null],"a":"é"})");
 }
 
-TEST_CASE("json: an error names the place") {
+TEST_CASE("json: an error names line and column") {
   const auto error = json_error("{\"a\": 1,\n \"b\": x}");
   CHECK(contains(error, "input: [base.json] plan.json is not JSON; line 2 column 7: "));
   CHECK(contains(error, "invalid literal"));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sizes, numbers, splitting, edit distance and wrapping.
 #include "ubique/base/text/text.h"
 
 #include <doctest/doctest.h>
@@ -6,7 +7,7 @@
 using namespace ubique;
 using Strings = std::vector<std::string>;
 
-TEST_CASE("text: sizes are written for people in powers of 1024") {
+TEST_CASE("text: sizes are formatted in powers of 1024") {
   CHECK(human_bytes(0) == "0 B");
   CHECK(human_bytes(1023) == "1023 B");
   CHECK(human_bytes(1536) == "1.5 KiB");
@@ -14,7 +15,7 @@ TEST_CASE("text: sizes are written for people in powers of 1024") {
   CHECK(human_bytes(-2048) == "-2.0 KiB");
 }
 
-TEST_CASE("text: sizes are read in the ways people write them") {
+TEST_CASE("text: sizes are parsed in all usual spellings") {
   CHECK(parse_bytes("1024") == 1024);
   CHECK(parse_bytes("36GiB") == 36LL << 30);
   CHECK(parse_bytes(" 8 GB ") == 8000000000);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parsing YAML: the tree with its lines, and what is refused.
 #include "ubique/base/text/yaml.h"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rules about attention kernels, per device.
 #include "tests/plan/table.h"
 
 using namespace ubique;
@@ -99,7 +100,7 @@ TEST_CASE("attention: CPU") {
   });
 }
 
-TEST_CASE("attention: a dtype in which no attention is right is left for the next one") {
+TEST_CASE("attention: a dtype without a correct attention kernel is not used") {
   const auto report =
       probed({fault("attention.fused_causal", DType::BF16),
               fault("attention.explicit_mask", DType::BF16), fault("attention.math", DType::BF16)});

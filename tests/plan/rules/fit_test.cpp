@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Batches, accumulation, checkpointing, and models that do not fit.
+// Rules about batches, accumulation and checkpointing, and models that do not fit.
 #include "tests/plan/table.h"
 
 using namespace ubique;
@@ -83,10 +83,10 @@ TEST_CASE("batch: wishes") {
   CHECK(contains(refusal(ErrorKind::Usage, cpu_with(4000), {}, limited, "batch: 8"), "at most 4"));
   CHECK(contains(refusal(ErrorKind::Usage, cpu_with(4000), {}, hungry_model(),
                          "{batch: 1000000000, accumulation: 1000000000}"),
-                 "without end"));
+                 "too large"));
 }
 
-TEST_CASE("batch: inference takes what fits up to the model's wish") {
+TEST_CASE("batch: inference takes the largest batch that fits, up to the model's limit") {
   auto needs = linear_model();
   needs.activations.run = 25 * kMiB;
   needs.run_batch = 16;
@@ -99,7 +99,7 @@ TEST_CASE("batch: inference takes what fits up to the model's wish") {
   });
 }
 
-TEST_CASE("checkpointing: only when memory asks for it, and where it is right") {
+TEST_CASE("checkpointing: only if memory requires it and its probe passed") {
   auto with_dropout = hungry_model();
   with_dropout.dropout = true;
   auto unsupported = hungry_model();

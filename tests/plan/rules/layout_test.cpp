@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rules about contiguous and channels-last layouts.
 #include "tests/plan/table.h"
 
 using namespace ubique;
@@ -31,7 +32,7 @@ TEST_CASE("layout: defaults where nothing was measured") {
   });
 }
 
-TEST_CASE("layout: right comes before fast, fast before the default") {
+TEST_CASE("layout: correctness first, then measured speed, then the default") {
   const auto deep = conv_model(3);
   const auto plain_wrong = probed(
       {fault("conv3d.dilated", DType::F32, kPlain), pass("conv3d.dilated", DType::F32, kLast)});

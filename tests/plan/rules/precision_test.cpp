@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rules about dtype, autocast and loss scaling.
 #include "tests/plan/table.h"
 
 using namespace ubique;
@@ -29,7 +30,7 @@ TEST_CASE("dtype: defaults of each kind of device where nothing was measured") {
   });
 }
 
-TEST_CASE("dtype: what probes found decides") {
+TEST_CASE("dtype: the verdicts of probes decide") {
   const auto needs = linear_model();
   const auto all_pass =
       probed({matmul(DType::F32, 1), matmul(DType::BF16, 0.6), matmul(DType::F16, 0.5)});
@@ -113,7 +114,7 @@ TEST_CASE("dtype: old macOS has no bf16") {
   CHECK(contains(refusal(ErrorKind::Device, old, {}, linear_model(), "dtype: bf16"), "macOS 14"));
 }
 
-TEST_CASE("dtype: f32 that does not fit gives way to half precision on Metal") {
+TEST_CASE("dtype: half precision on Metal if f32 does not fit") {
   auto needs = linear_model();
   needs.parameters[0].count = 3'000'000'000;
   needs.parameters[0].trainable = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels, graphs, copies, threads, numerics, processes, workarounds.
+// Rules about kernels, graph capture, copies, threads, numerics, processes and workarounds.
 #include "tests/plan/table.h"
 
 using namespace ubique;
@@ -42,7 +42,7 @@ TEST_CASE("runtime: graphs, kernels, pinned memory and copies") {
       {"varying shapes", "h200", unmeasured, varying_model(), "mode: run", "graph_capture=off",
        "shapes vary"},
       {"host in the loop", "h200", unmeasured, host_bound, "mode: run", "graph_capture=off",
-       "asks the host"},
+       "synchronises with the host"},
       {"unwanted", "h200", unmeasured, conv_model(2), "graph_capture: off", "graph_capture=off",
        "as asked"},
       {"CUDA", "h200", unmeasured, conv_model(2), "", "fused_kernels=on", "one pass"},
@@ -112,7 +112,7 @@ TEST_CASE("numerics: TF32, determinism, autotuning") {
   });
 }
 
-TEST_CASE("distributed: NCCL on CUDA, Gloo on CPUs, refused on Metal in the words people know") {
+TEST_CASE("distributed: NCCL on CUDA, Gloo on CPUs, refused on Metal with the known message") {
   check_rows({
       {"one", "h200", unmeasured, conv_model(2), "", "distributed=none", "one process"},
       {"CUDA", "h200", unmeasured, conv_model(2), "world_size: 8", "distributed=nccl",
@@ -169,7 +169,7 @@ TEST_CASE("caches: cleared on Metal when shapes vary or a job ends") {
   });
 }
 
-TEST_CASE("workarounds: faults that the engine can step around") {
+TEST_CASE("workarounds: faults that the engine can work around") {
   const auto mac = machine("m3-max-36g");
   auto lora = attention_model();
   lora.ops.push_back("layer_norm.frozen_input");
@@ -189,7 +189,7 @@ TEST_CASE("workarounds: faults that the engine can step around") {
   CHECK_FALSE(has_workaround(plan_for(mac, faults, lora, "mode: run"), "input_requires_grad", ""));
 }
 
-TEST_CASE("workarounds: what Metal is known for") {
+TEST_CASE("workarounds: known limits of Metal") {
   auto needs = small_model();
   needs.convs = {{.dims = 1, .in = 8, .out = 8, .length = 100'000}};
   needs.ops = {"float64"};

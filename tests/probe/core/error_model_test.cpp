@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The tolerance formula and the measure of errors.
 #include "ubique/probe/core/error_model.h"
 
 #include <ATen/ATen.h>
@@ -67,8 +68,7 @@ TEST_CASE("error model: probes refuse integer dtypes") {
   CHECK((to_torch(DType::BF16) == at::kBFloat16));
 }
 
-// The model's claim about sums, tried: sequential float32 sums of many lengths stay inside, sums in
-// half precision do not.
+// Sequential float32 sums of many lengths stay within the tolerance, sums in half precision do not.
 TEST_CASE("error model: sequential sums in f32 pass and sums kept in the dtype fail") {
   for (const std::int64_t length : {64, 1000, 16000}) {
     const Operand operand{.name = "x", .shape = {length, 64}};

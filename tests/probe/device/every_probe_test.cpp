@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The whole suite on a real device: the one that UBIQUE_TEST_DEVICE names (cpu, cuda, mps, sham),
-// or the one that auto picks. A program of its own, because a pretend device must come first.
+// or the one that auto picks. A program of its own, because a pretend device must be loaded first.
 #include <doctest/doctest.h>
 
 #include <cstdio>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who checks the checker? The pretend device is told to be wrong in each way that real devices
-// were, and doctor must say so: the op concerned fails, ops that have nothing to do with it pass.
-// One process per fault, because the device reads its configuration once.
+// Mutation tests of the probes. The pretend device is configured with each fault that real devices
+// had, and doctor must report it: the op concerned fails, unrelated ops pass. One process per
+// fault, because the device reads its configuration once.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -97,7 +97,7 @@ Ops both(Ops first, const Ops& second) {
 
 }  // namespace
 
-TEST_CASE("mutations: doctor catches every fault that the pretend device can play") {
+TEST_CASE("mutations: doctor catches every fault of the pretend device") {
   for (const auto& fault : kFaults) {
     const std::string name = fault.name;
     CAPTURE(name);
@@ -141,7 +141,7 @@ TEST_CASE("mutations: the causality leak is seen in half precision only") {
   for (const auto& id : found.failed_ids) CHECK(id.find("/f32/") == std::string::npos);
 }
 
-TEST_CASE("mutations: a dtype that is refused is no failure") {
+TEST_CASE("mutations: a refused dtype is not a failure") {
   const auto found = examine_sham("refuse=bf16", {"linear", "cumsum"});
   CHECK(found.exit_code == 0);
   CHECK(found.document["refused"] > 0);

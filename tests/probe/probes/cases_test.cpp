@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Cases: the probes they become, and the check of their fields.
 #include "ubique/probe/probes/cases.h"
 
 #include <doctest/doctest.h>
@@ -53,7 +54,7 @@ TEST_CASE("case: a conv3d becomes forward and gradient probes per dtype and layo
   CHECK(probes_of(request).size() == 4);
 }
 
-TEST_CASE("case: an attention case is tried in every way that could compute it") {
+TEST_CASE("case: an attention case is tried with every method that applies") {
   std::set<std::string> ops;
   const auto collect = [&](const Case& request) {
     ops.clear();
@@ -69,7 +70,7 @@ TEST_CASE("case: an attention case is tried in every way that could compute it")
         Ops{"attention.window"});
 }
 
-TEST_CASE("case: what differs in any field differs in its id") {
+TEST_CASE("case: cases that differ in any field have different ids") {
   std::set<std::string> ids;
   const auto add = [&](const Case& request) {
     CHECK(ids.insert(probes_of(request).front().id()).second);

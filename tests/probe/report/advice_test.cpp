@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Advice sentences and summary tables.
 #include "ubique/probe/report/advice.h"
 
 #include <doctest/doctest.h>
@@ -41,7 +42,7 @@ TEST_CASE("advice: nothing to avoid where all passes") {
   CHECK(advice({}).empty());
 }
 
-TEST_CASE("advice: one wrong layout sends to the other") {
+TEST_CASE("advice: a wrong layout is replaced by the other") {
   CHECK(
       advice(report_of({verdict("conv3d.dilated", DType::F32, kFail, Layout::Contiguous),
                         verdict("conv3d.dilated", DType::F32, kPass, Layout::ChannelsLast)})) ==
@@ -52,7 +53,7 @@ TEST_CASE("advice: one wrong layout sends to the other") {
       Sentences{"conv3d.dilated, f32, channels_last: use contiguous (error 0.31, allowed 2e-06)"});
 }
 
-TEST_CASE("advice: wrong in both layouts sends to another dtype, then to the CPU") {
+TEST_CASE("advice: wrong in both layouts means another dtype, else the CPU") {
   auto verdicts = std::vector{verdict("conv2d", DType::BF16, kFail, Layout::Contiguous),
                               verdict("conv2d", DType::BF16, kFail, Layout::ChannelsLast)};
   CHECK(advice(report_of(verdicts)) ==
@@ -62,7 +63,7 @@ TEST_CASE("advice: wrong in both layouts sends to another dtype, then to the CPU
         Sentences{"conv2d, bf16: use f16 (error 0.31, allowed 2e-06)"});
 }
 
-TEST_CASE("advice: attention falls back to the next way that passed in that dtype") {
+TEST_CASE("advice: attention falls back to the next method that passed in that dtype") {
   auto verdicts = std::vector{verdict("attention.fused_causal", DType::F16, kFail),
                               verdict("attention.explicit_mask", DType::F16, kPass),
                               verdict("attention.math", DType::F16, kPass)};
@@ -86,7 +87,7 @@ TEST_CASE("advice: known faults have their own remedy") {
   CHECK(sentence("views.sliced").find("copy a slice") != std::string::npos);
 }
 
-TEST_CASE("advice: a refusal is quoted, a dtype refused by many ops is told once") {
+TEST_CASE("advice: a refusal is quoted, a dtype refused by many ops is reported once") {
   CHECK(advice(report_of({verdict("float64", DType::F64, kRefused)})) ==
         Sentences{"float64, f64: keep float64 on the CPU (refused: not supported)"});
   std::vector<Verdict> verdicts;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Shared records: round trip, privacy, and the check of every field.
 #include "ubique/probe/report/record.h"
 
 #include <doctest/doctest.h>
@@ -90,7 +91,7 @@ TEST_CASE("record: what is written is read back") {
   CHECK(std::isinf(report.verdicts[1].error));
 }
 
-TEST_CASE("record: folders that a message quotes do not get out") {
+TEST_CASE("record: paths in messages are removed") {
   const test::ScratchFolder folder;
   write_record(folder / "record.json", sample_report());
   const auto text = read_file(folder / "record.json");
@@ -98,7 +99,7 @@ TEST_CASE("record: folders that a message quotes do not get out") {
   CHECK(test::contains(text, "error in <path> at 3/4 of the way"));
 }
 
-TEST_CASE("record: a file that is no record is refused") {
+TEST_CASE("record: a file that is not a record is refused") {
   CHECK(test::contains(record_complaint("{"), "is not JSON"));
   CHECK(test::contains(record_complaint("[]"), "expected an object"));
   CHECK(test::contains(record_complaint("{}"), "has no 'schema'"));

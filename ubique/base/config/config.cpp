@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Merging and bookkeeping: which layer a key comes from and who asked for it. Reading YAML is
-// yaml.cpp, making typed values config_values.cpp.
+// Merging and bookkeeping: which layer a key comes from and which keys were read. Parsing YAML is
+// yaml.cpp, typed values are config_values.cpp.
 #include "ubique/base/config/config.h"
 
 #include <cstdlib>
@@ -47,19 +47,19 @@ struct UnknownKey {
 }  // namespace
 
 struct Config::View {
-  const YamlNode* node = nullptr;  // owned by the document; nullptr where the file says nothing
+  const YamlNode* node = nullptr;  // owned by the document; nullptr if the file has no such mapping
   std::string path;                // dotted, with [i] for the items of a list; empty at the top
   int line = 0;
 };
 
-/// What all views share: the file, the layers above it, and the record of what was asked for.
+/// What all views share: the file, the layers above it, and the record of the keys that were read.
 struct Config::Document {
   std::string name;  // of the file; empty without one
   YamlNode root;
   std::map<std::string, std::string> flags;
   std::optional<std::map<std::string, std::string>> environment;  // none: the process's own
-  std::map<std::string, std::set<std::string>> asked;             // level -> keys asked for there
-  std::set<std::string> wanted;                                   // full keys of single values
+  std::map<std::string, std::set<std::string>> read_at;           // level -> keys read there
+  std::set<std::string> read_values;                              // full keys of single values
   std::set<std::string> ignored;                                  // full keys of anything
   std::vector<ResolvedValue> records;
   std::map<std::string, std::size_t> record_of;
@@ -109,20 +109,20 @@ void Config::Document::fail_shape(const YamlNode& node, const std::string& key,
                                              : "'- key: value' lines under it");
 }
 
-/// The node of a key below a view; "a.b" is looked for as it stands, then as b in a.
+/// The node of a key below a view; "a.b" is searched literally first, then as b in a.
 const YamlNode* Config::Document::find_node(const View& view, std::string_view key) {
   const YamlNode* node = view.node;
   std::string path = view.path;
   while (true) {
     if (node != nullptr) {
       if (const auto* found = node->find(key)) {
-        asked[path].emplace(key);
+        read_at[path].emplace(key);
         return found;
       }
     }
     const auto dot = key.find('.');
     const auto head = key.substr(0, dot);
-    asked[path].emplace(head);
+    read_at[path].emplace(head);
     if (dot == std::string_view::npos) return nullptr;
     path = dotted(path, head);
     if (node != nullptr) node = node->find(head);
@@ -138,7 +138,7 @@ const YamlNode* Config::Document::find_node(const View& view, std::string_view k
 /// hidden by it, so that a flag can undo what the file says.
 std::optional<RawValue> Config::Document::find_raw(const View& view, std::string_view key) {
   const auto full = dotted(view.path, key);
-  wanted.insert(full);
+  read_values.insert(full);
   const auto* node = find_node(view, key);
   const auto variable_key = variable_name(full);
   RawValue raw;
@@ -169,11 +169,11 @@ std::optional<T> Config::Document::resolve(const View& view, std::string_view ke
 }
 
 std::string Config::Document::unknown_hint(const std::string& level, const std::string& key) const {
-  const auto known = asked.find(level);
+  const auto known = read_at.find(level);
   std::vector<std::string> here;
-  if (known != asked.end()) here.assign(known->second.begin(), known->second.end());
+  if (known != read_at.end()) here.assign(known->second.begin(), known->second.end());
   if (auto near = hint(key, here); !near.empty()) return near;
-  for (const auto& [other, keys] : asked) {
+  for (const auto& [other, keys] : read_at) {
     if (keys.contains(key)) return fmt::format(" Did you mean '{}'?", dotted(other, key));
   }
   constexpr std::size_t kMostNamed = 12;
@@ -183,7 +183,7 @@ std::string Config::Document::unknown_hint(const std::string& level, const std::
 
 void Config::Document::collect_unknown(const YamlNode& node, const std::string& path,
                                        std::vector<UnknownKey>& unknown) const {
-  const auto level = asked.find(path);
+  const auto level = read_at.find(path);
   for (std::size_t i = 0; i < node.items.size(); ++i) {
     const auto& item = node.items[i];
     if (node.kind == YamlNode::Kind::List) {
@@ -192,7 +192,7 @@ void Config::Document::collect_unknown(const YamlNode& node, const std::string& 
     }
     const auto& key = node.keys[i];
     if (ignored.contains(dotted(path, key))) continue;
-    if (level == asked.end() || !level->second.contains(key)) {
+    if (level == read_at.end() || !level->second.contains(key)) {
       unknown.push_back({place(item.line), dotted(path, key), unknown_hint(path, key)});
     } else {
       collect_unknown(item, dotted(path, key), unknown);
@@ -257,11 +257,11 @@ bool Config::has(std::string_view key) const {
   return document_->find_raw(*view_, key).has_value();
 }
 
-std::string Config::name_said(const std::vector<std::string>& names) const {
+std::string Config::effective_name(const std::vector<std::string>& names) const {
   const auto strength = [](const std::string& source) {
     return source == "flag" ? 3 : source.starts_with("environment ") ? 2 : 1;
   };
-  auto said = names.front();
+  auto chosen = names.front();
   std::optional<RawValue> best;
   for (const auto& name : names) {
     auto raw = document_->find_raw(*view_, name);
@@ -270,11 +270,11 @@ std::string Config::name_said(const std::vector<std::string>& names) const {
               raw->node.text == best->node.text,
           ErrorKind::Usage,
           "[base.config] {}: {} and {} are one setting; got {} and {}, expected one of them.",
-          raw->source, said, name, best ? best->node.text : "", raw->node.text);
-    said = name;
+          raw->source, chosen, name, best ? best->node.text : "", raw->node.text);
+    chosen = name;
     best = std::move(raw);
   }
-  return said;
+  return chosen;
 }
 
 Config Config::section(std::string_view key) const {
@@ -318,10 +318,12 @@ void Config::ignore(std::string_view key) const {
 void Config::finish() const {
   std::vector<UnknownKey> unknown;
   document_->collect_unknown(document_->root, "", unknown);
-  const std::vector<std::string> wanted(document_->wanted.begin(), document_->wanted.end());
+  const auto& read = document_->read_values;
+  const std::vector<std::string> known(read.begin(), read.end());
   for (const auto& [key, text] : document_->flags) {
-    if (!document_->wanted.contains(key) && !document_->ignored.contains(key))
-      unknown.push_back({"flag", key, hint(key, wanted)});
+    if (!read.contains(key) && !document_->ignored.contains(key)) {
+      unknown.push_back({"flag", key, hint(key, known)});
+    }
   }
   if (unknown.empty()) return;
   std::vector<std::string> others;

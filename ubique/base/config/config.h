@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Configuration as a person writes it: flags > environment (UBIQUE_*) > YAML > defaults. Code asks
-// for keys with a type and a default; what was never asked for is an unknown key, and finish() says
-// so with a "did you mean". Every value remembers where it came from.
+// Configuration from flags > environment (UBIQUE_*) > YAML > defaults. Code reads keys with a type
+// and a default; finish() reports keys that were never read as unknown, with a "did you mean".
+// Every value remembers its source.
 #pragma once
 
 #include <cstdint>
@@ -23,20 +23,20 @@ struct ResolvedValue {
 };
 
 /// A view of one YAML mapping (or of none) with the overrides of flags and environment on top.
-/// Cheap to copy: sections share one document and one record of what was asked for. One thread at a
-/// time. Keys may be dotted: get("a.b") is get("b") of section("a").
+/// Cheap to copy: sections share one document and one record of the keys that were read. Not thread
+/// safe. Keys may be dotted: get("a.b") is get("b") of section("a").
 class Config {
  public:
   Config();  ///< no file: only flags, environment and defaults
   static Config from_file(const std::filesystem::path& path);
-  /// `name` stands for the file in messages.
+  /// `name` is the file's name in messages.
   static Config from_text(std::string_view text, std::string name);
 
   /// Overrides; both belong to the whole document. An unknown flag key is an error in finish(). A
   /// flag "null" undoes what the file says. Lists are "a, b" or "[a, b]".
   void set_flag(const std::string& dotted_key, const std::string& text);
-  /// Replaces the process environment (tests); only UBIQUE_* is looked at. The variable of key
-  /// a.b-c is UBIQUE_A_B_C.
+  /// Replaces the process environment (tests); only UBIQUE_* is read. The variable of key a.b-c is
+  /// UBIQUE_A_B_C.
   void set_environment(std::map<std::string, std::string> environment);
 
   /// T is bool, std::int64_t, int, double, std::string, std::vector<std::string>,
@@ -52,18 +52,18 @@ class Config {
   std::int64_t get_bytes(std::string_view key, std::int64_t fallback) const;
 
   bool has(std::string_view key) const;
-  /// Of the names of one setting the one that counts: what the strongest source says, else the
-  /// first. Usage error where one source says two different things.
-  std::string name_said(const std::vector<std::string>& names) const;
+  /// For a setting with several names: the name that the strongest source uses, else the first.
+  /// Usage error if one source gives two different values.
+  std::string effective_name(const std::vector<std::string>& names) const;
   Config section(std::string_view key) const;             ///< a nested mapping; empty if absent
   std::vector<Config> items(std::string_view key) const;  ///< a list of mappings; empty if absent
   std::vector<std::string> keys() const;                  ///< the YAML keys written here
 
-  /// A key that may be there whatever it holds, and means nothing here.
+  /// Accepts a key with any content without reading it.
   void ignore(std::string_view key) const;
-  /// Usage error for the keys in the file and the flags that nobody asked for (whole document).
+  /// Usage error for keys of the file and flags that were never read (whole document).
   void finish() const;
-  std::vector<ResolvedValue> resolved() const;    ///< everything asked for so far, in order
+  std::vector<ResolvedValue> resolved() const;    ///< everything read so far, in order
   std::string where(std::string_view key) const;  ///< "needs.yaml:12", for messages
 
  private:

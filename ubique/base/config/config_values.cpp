@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One ValueRule per type: how it is parsed and how messages describe it.
 #include "ubique/base/config/config_values.h"
 
 #include <charconv>
@@ -12,7 +13,7 @@
 namespace ubique {
 namespace {
 
-/// How one element type is read and what is said when it cannot be.
+/// How one element type is parsed, and the words for messages.
 template <typename T>
 struct ValueRule;
 
@@ -65,7 +66,7 @@ struct ValueRule<std::int64_t> {
     const auto end = digits.data() + digits.size();
     const auto parsed = std::from_chars(digits.data(), end, value);
     if (parsed.ec == std::errc() && parsed.ptr == end) return value;
-    // "1e3" and "2.0" are whole numbers too, as far as a double tells neighbours apart.
+    // "1e3" and "2.0" are whole numbers too, up to where a double is exact.
     const auto number = parse_number(text);
     const bool whole = number && std::trunc(*number) == *number && std::abs(*number) <= 0x1p53;
     return whole ? std::optional(static_cast<std::int64_t>(*number)) : std::nullopt;

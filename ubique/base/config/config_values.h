@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How text becomes a typed value and back, with the errors a person can act on. Inside config only.
+// Conversion between text and typed values; errors name source, key, what was found and what was
+// expected. Internal to config.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace ubique {
 
-/// A value as found, before anyone asked for a type.
+/// A value as found, before its conversion to a type.
 struct RawValue {
   YamlNode node;
   std::string source;     ///< "flag", "environment UBIQUE_X", "FILE:LINE"
@@ -22,7 +23,7 @@ template <typename T>
 T convert_value(const RawValue& raw, const std::string& key);
 std::int64_t convert_bytes(const RawValue& raw, const std::string& key);
 
-/// "a number", "true or false": what a T looks like to a person.
+/// "a number", "true or false": how messages describe a T.
 template <typename T>
 std::string expected_value();
 

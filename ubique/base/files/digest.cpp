@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// XXH64 with seed 0, from its published description: four lanes eat 32 bytes at a time.
+// XXH64 with seed 0, from its published description: four lanes consume 32 bytes at a time.
 #include "ubique/base/files/digest.h"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@
 namespace ubique {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "words are read as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "words are read in native byte order");
 
 constexpr std::uint64_t kPrime1 = 0x9E3779B185EBCA87, kPrime2 = 0xC2B2AE3D27D4EB4F,
                         kPrime3 = 0x165667B19E3779F9, kPrime4 = 0x85EBCA77C2B2AE63,
@@ -24,37 +24,37 @@ std::uint64_t read_word(const std::byte* from) {
   return word;
 }
 
-std::uint64_t eat_word(std::uint64_t lane, std::uint64_t word) {
+std::uint64_t mix_word(std::uint64_t lane, std::uint64_t word) {
   return std::rotl(lane + word * kPrime2, 31) * kPrime1;
 }
 
-/// Joins the lanes of all whole stripes of 32 bytes, which are then taken off `bytes`.
-std::uint64_t eat_stripes(std::span<const std::byte>& bytes) {
+/// Hashes all whole stripes of 32 bytes and removes them from `bytes`.
+std::uint64_t hash_stripes(std::span<const std::byte>& bytes) {
   std::array<std::uint64_t, 4> lanes = {kPrime1 + kPrime2, kPrime2, 0, 0 - kPrime1};
   const auto* at = bytes.data();
   for (const auto* end = at + bytes.size() / 32 * 32; at != end; at += 32) {
     for (std::size_t i = 0; i < 4; ++i) {
-      lanes[i] = eat_word(lanes[i], read_word<std::uint64_t>(at + 8 * i));
+      lanes[i] = mix_word(lanes[i], read_word<std::uint64_t>(at + 8 * i));
     }
   }
   bytes = bytes.last(bytes.size() % 32);
   auto hash = std::rotl(lanes[0], 1) + std::rotl(lanes[1], 7) + std::rotl(lanes[2], 12) +
               std::rotl(lanes[3], 18);
-  for (const auto lane : lanes) hash = (hash ^ eat_word(0, lane)) * kPrime1 + kPrime4;
+  for (const auto lane : lanes) hash = (hash ^ mix_word(0, lane)) * kPrime1 + kPrime4;
   return hash;
 }
 
-std::uint64_t eat_rest(std::uint64_t hash, std::span<const std::byte> rest) {
-  for (; rest.size() >= 8; rest = rest.subspan(8)) {
-    hash ^= eat_word(0, read_word<std::uint64_t>(rest.data()));
+std::uint64_t hash_tail(std::uint64_t hash, std::span<const std::byte> tail) {
+  for (; tail.size() >= 8; tail = tail.subspan(8)) {
+    hash ^= mix_word(0, read_word<std::uint64_t>(tail.data()));
     hash = std::rotl(hash, 27) * kPrime1 + kPrime4;
   }
-  if (rest.size() >= 4) {
-    hash ^= read_word<std::uint32_t>(rest.data()) * kPrime1;
+  if (tail.size() >= 4) {
+    hash ^= read_word<std::uint32_t>(tail.data()) * kPrime1;
     hash = std::rotl(hash, 23) * kPrime2 + kPrime3;
-    rest = rest.subspan(4);
+    tail = tail.subspan(4);
   }
-  for (const auto byte : rest) {
+  for (const auto byte : tail) {
     hash ^= std::to_integer<std::uint64_t>(byte) * kPrime5;
     hash = std::rotl(hash, 11) * kPrime1;
   }
@@ -65,8 +65,8 @@ std::uint64_t eat_rest(std::uint64_t hash, std::span<const std::byte> rest) {
 
 std::uint64_t xxh64(std::span<const std::byte> bytes) {
   const std::uint64_t size = bytes.size();
-  std::uint64_t hash = (size >= 32 ? eat_stripes(bytes) : kPrime5) + size;
-  hash = eat_rest(hash, bytes);
+  std::uint64_t hash = (size >= 32 ? hash_stripes(bytes) : kPrime5) + size;
+  hash = hash_tail(hash, bytes);
   hash = (hash ^ (hash >> 33U)) * kPrime2;
   hash = (hash ^ (hash >> 29U)) * kPrime3;
   return hash ^ (hash >> 32U);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The digest that tells a damaged checkpoint from a good one: XXH64. Any change within one 8-byte
-// word is found for certain, anything else but for one in 2^64. It runs at the speed of memory, so
-// that checking a large checkpoint costs no more than reading it, and people can check it with
-// xxh64sum. It protects against disks and cables, not against people: no cryptography.
+// XXH64, the digest that detects damaged checkpoints. Any change within one 8-byte word is detected
+// for certain, any other with probability 1 - 2^-64. It runs at memory speed, so checking costs no
+// more than reading, and xxh64sum gives the same digits. Not cryptographic: it guards against
+// hardware faults, not against tampering.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses UBIQUE_FAULT and triggers faults as their points are passed.
 #include "ubique/base/files/fault.h"
 
 #include <atomic>
@@ -34,16 +35,16 @@ std::optional<FaultAction> parse_action(std::string_view word) {
 
 Fault parse_fault(const std::string& text) {
   const auto equals = text.find('=');
-  const auto place = text.substr(0, equals);
-  const auto colon = place.find(':');
+  const auto point = text.substr(0, equals);
+  const auto colon = point.find(':');
   const auto action =
       equals == std::string::npos ? std::nullopt : parse_action(text.substr(equals + 1));
-  const auto hit = colon == std::string::npos ? 1.0 : parse_number(place.substr(colon + 1));
+  const auto hit = colon == std::string::npos ? 1.0 : parse_number(point.substr(colon + 1));
   check(action && hit && *hit >= 1 && colon != 0 && equals != 0, ErrorKind::Usage,
         "[base.fault] cannot read a fault; got '{}', expected NAME:HIT=kill|throw|enospc. "
         "Unset UBIQUE_FAULT unless you test what a crash leaves behind.",
         text);
-  return {place.substr(0, colon), static_cast<std::int64_t>(*hit), *action};
+  return {point.substr(0, colon), static_cast<std::int64_t>(*hit), *action};
 }
 
 class Faults {
@@ -89,9 +90,9 @@ void fault_point(std::string_view name) {
   const auto due = faults().pass(name);
   if (!due) return;
   if (*due == FaultAction::Kill) std::raise(SIGKILL);
-  check(*due != FaultAction::NoSpace, ErrorKind::Input, "[base.fault] {}, as asked for at '{}'.",
+  check(*due != FaultAction::NoSpace, ErrorKind::Input, "[base.fault] {}, injected at '{}'.",
         std::generic_category().message(ENOSPC), name);
-  fail(ErrorKind::Internal, "[base.fault] a fault, as asked for at '{}'.", name);
+  fail(ErrorKind::Internal, "[base.fault] a fault injected at '{}'.", name);
 }
 
 }  // namespace ubique

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places where a test may let the program die or the disk fill up. They do nothing unless the
-// variable UBIQUE_FAULT (or arm_faults) names them.
+// Fault injection for tests: named points in the code where the process can be killed or a full
+// disk simulated. They do nothing unless the variable UBIQUE_FAULT (or arm_faults) names them.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace ubique {
 
-/// Passes a place by its name. UBIQUE_FAULT is a list "NAME:HIT=ACTION,...": at the HIT-th pass of
-/// NAME (1 without one; NAME "*" counts the passes of all places together) it does
+/// Marks a fault point. UBIQUE_FAULT is a list "NAME:HIT=ACTION,...": at the HIT-th pass of NAME
+/// (the first without HIT; NAME "*" counts the passes of all points together) the action is
 ///   kill    the process dies by SIGKILL, as from kill -9 or the out-of-memory killer
 ///   throw   an Internal error
 ///   enospc  an Input error, as from a full disk
-/// and Usage error for a list that cannot be read.
+/// Usage error for a list that cannot be parsed.
 void fault_point(std::string_view name);
 
-/// The same list for this process, counted from now on; an empty one takes all faults away.
+/// Sets the list for this process and restarts the counts; an empty list removes all faults.
 void arm_faults(const std::string& list);
 
 }  // namespace ubique

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// POSIX calls behind file.h, with fault points for the crash tests.
 #include "ubique/base/files/file.h"
 
 #include <fcntl.h>
@@ -22,16 +23,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kMostPerCall = 1U << 30U;  // one call may not take more than 2 GiB on macOS
+constexpr std::size_t kMostPerCall = 1U << 30U;  // macOS refuses 2 GiB and more per call
 
 [[noreturn]] void fail_file(const char* what, const fs::path& path, int error) {
   const bool is_full = error == ENOSPC || error == EDQUOT;
   fail(ErrorKind::Input, "[base.file] cannot {} {}; {}.{}", what, path.string(),
        std::generic_category().message(error),
-       is_full ? " Make room, or name another place for it." : "");
+       is_full ? " Free some space, or choose another path." : "");
 }
 
-/// A descriptor that closes itself.
+/// A file descriptor, closed by the destructor.
 class OpenFile {
  public:
   OpenFile(const fs::path& path, int flags) : number_(open_retrying(path, flags)) {
@@ -80,7 +81,7 @@ void sync_folder(const fs::path& path) {
   fault_point("file.sync_folder");
   const auto folder = path.empty() ? fs::path(".") : path;
   const OpenFile file(folder, O_RDONLY | O_DIRECTORY);
-  // Some file systems cannot sync a folder and say EINVAL; there the rename is all one can have.
+  // Some file systems cannot sync a folder and return EINVAL; the rename alone has to do there.
   if (!sync_descriptor(file.number()) && errno != EINVAL && errno != ENOTSUP) {
     fail_file("sync folder", folder, errno);
   }
@@ -238,7 +239,7 @@ fs::path cache_folder() {
     return fs::path(value != nullptr ? value : "");
   };
   if (auto own = variable("UBIQUE_CACHE_DIR"); !own.empty()) return own;
-  // The base directory rules say that a relative path counts as not set.
+  // The XDG specification says that a relative path counts as not set.
   if (const auto shared = variable("XDG_CACHE_HOME"); shared.is_absolute())
     return shared / "ubique";
   auto home = variable("HOME");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are never half-written: written to a temporary name beside the target, fsynced,
-// renamed, folder fsynced. And read-only memory maps.
+// Atomic file writes (temporary file in the same folder, fsync, rename, fsync of the folder),
+// whole-file reads, read-only memory maps, and the cache folder.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace ubique {
 
-/// Writes a file piece by piece; it appears under its name only by commit(). Without commit() (an
+/// Writes a file in pieces; it appears under its name only on commit(). Without commit() (an
 /// exception, a kill) the old file stays as it was. Input error if the disk is full or read-only.
 class AtomicFile {
  public:
@@ -27,17 +27,17 @@ class AtomicFile {
   std::int64_t size() const { return size_; }
 
  private:
-  void discard() noexcept;  // after a failure nothing is left to commit
+  void discard() noexcept;  // removes the temporary file
 
   std::filesystem::path path_, temporary_;
   int descriptor_ = -1;
   std::int64_t size_ = 0;
 };
 
-/// What was renamed in a folder stays so after a power cut.
+/// fsync of a folder: renames in it then survive a power cut.
 void sync_folder(const std::filesystem::path& path);
 
-/// Makes a folder and those above it. Input error if that cannot be, or a file is in the way.
+/// Makes a folder and its parents. Input error if that fails or a file has that name.
 void make_folder(const std::filesystem::path& path);
 
 void write_file(const std::filesystem::path& path, std::string_view content);  ///< atomic
@@ -54,7 +54,7 @@ class MappedFile {
 
   std::span<const std::byte> bytes() const { return {data_, size_}; }
   const std::filesystem::path& path() const { return path_; }
-  /// The same file, for pread(); -1 for an empty one. Open as long as the map is.
+  /// The open file, for pread(); -1 for an empty one. Valid as long as the map.
   int descriptor() const { return descriptor_; }
 
  private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Asks the dynamic loader where libubique was loaded from.
 #include "ubique/base/files/library.h"
 
 #include <dlfcn.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where this library lies, from which everything that is installed with it is found.
+// The folder of the loaded libubique: plug-ins and installed data are found relative to it.
 #pragma once
 
 #include <filesystem>
 
 namespace ubique {
 
-/// The folder of libubique, links followed; empty if the system does not say.
+/// Symbolic links resolved; empty if the dynamic loader does not know it.
 std::filesystem::path library_folder();
 
 }  // namespace ubique

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tries an output path by opening and discarding an atomic file.
 #include "ubique/base/files/output_path.h"
 
 #include "ubique/base/files/file.h"
@@ -12,7 +13,7 @@ void make_folder_of(const std::filesystem::path& path) {
 void check_output_file(const std::filesystem::path& path) {
   if (path.empty()) return;
   make_folder_of(path);
-  const AtomicFile trial(path);  // not committed: nothing is left of it
+  const AtomicFile trial(path);  // not committed: leaves nothing behind
 }
 
 }  // namespace ubique

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a command's result is to go: made and tried before the work, not after it.
+// Output paths of commands: folders are made and writing is tried before the work starts, so that
+// hours of work do not end in "cannot write".
 #pragma once
 
 #include <filesystem>
 
 namespace ubique {
 
-/// Makes the folder that `path` is to lie in, if it names one. Input error if that cannot be.
+/// Makes the parent folder of `path`, if it names one. Input error if that fails.
 void make_folder_of(const std::filesystem::path& path);
 
-/// For a file that is written once the work is done: makes its folder and tries to write there. No
-/// path is fine. Input error that says why it cannot be.
+/// For a file that is written when the work is done: makes its folder and tries to write there. An
+/// empty path is fine. Input error with the reason if it cannot be written.
 void check_output_file(const std::filesystem::path& path);
 
 }  // namespace ubique

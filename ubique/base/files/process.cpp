@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// posix_spawn, pipes and waiting for children.
 #include "ubique/base/files/process.h"
 
 #include <fcntl.h>
@@ -22,16 +23,16 @@ extern "C" char** environ;
 namespace ubique {
 namespace {
 
-constexpr int kNoSuchProgram = 127;  // what posix_spawn's child ends with if exec fails
+constexpr int kNoSuchProgram = 127;  // exit code of posix_spawn's child if exec fails
 
-std::vector<char*> words_of(const std::vector<std::string>& arguments) {
-  std::vector<char*> words;
-  for (const auto& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
-  words.push_back(nullptr);
-  return words;
+std::vector<char*> argv_of(const std::vector<std::string>& arguments) {
+  std::vector<char*> argv;
+  for (const auto& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  return argv;
 }
 
-/// posix_spawn's two bags of settings, given back at the end.
+/// posix_spawn's file actions and attributes.
 struct SpawnSettings {
   SpawnSettings() {
     posix_spawn_file_actions_init(&actions);
@@ -44,17 +45,17 @@ struct SpawnSettings {
   SpawnSettings(const SpawnSettings&) = delete;
   SpawnSettings& operator=(const SpawnSettings&) = delete;
 
-  /// The error number; 0 if it runs.
+  /// Returns the error number; 0 if the program was started.
   int start(const std::vector<std::string>& arguments, pid_t& child) {
-    auto words = words_of(arguments);
-    return ::posix_spawnp(&child, words[0], &actions, &attributes, words.data(), environ);
+    auto argv = argv_of(arguments);
+    return ::posix_spawnp(&child, argv[0], &actions, &attributes, argv.data(), environ);
   }
 
   posix_spawn_file_actions_t actions{};
   posix_spawnattr_t attributes{};
 };
 
-/// Nothing if there is nobody to wait for.
+/// nullopt if there is no such child.
 std::optional<int> exit_code_of(pid_t child) {
   int status = 0;
   while (::waitpid(child, &status, 0) < 0) {
@@ -89,24 +90,24 @@ std::optional<std::filesystem::path> find_program(const std::string& name) {
 }
 
 PipedProgram::PipedProgram(const std::vector<std::string>& arguments, PipeEnd end)
-    : name_(arguments.front()), complaints_(std::tmpfile()) {
+    : name_(arguments.front()), stderr_file_(std::tmpfile()) {
   const auto require = [&](bool done, int error) {
     check(done, ErrorKind::Input, "[base.process] cannot start {}; {}.", name_,
           std::generic_category().message(error));
   };
   std::array<int, 2> ends{};
-  require(complaints_ != nullptr && ::pipe(ends.data()) == 0, errno);
-  const bool reads = end == PipeEnd::FromIt;
+  require(stderr_file_ != nullptr && ::pipe(ends.data()) == 0, errno);
+  const bool reads = end == PipeEnd::Read;
   descriptor_ = ends[reads ? 0 : 1];
   const int theirs = ends[reads ? 1 : 0];
-  // Neither end may reach another program, which would keep the pipe open.
+  // No other child may inherit either end: it would keep the pipe open.
   for (const int number : ends) ::fcntl(number, F_SETFD, FD_CLOEXEC);
   SpawnSettings settings;
   auto* actions = &settings.actions;
   posix_spawn_file_actions_adddup2(actions, theirs, reads ? STDOUT_FILENO : STDIN_FILENO);
   posix_spawn_file_actions_addopen(actions, reads ? STDIN_FILENO : STDOUT_FILENO, "/dev/null",
                                    reads ? O_RDONLY : O_WRONLY, 0);
-  posix_spawn_file_actions_adddup2(actions, ::fileno(complaints_.get()), STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(actions, ::fileno(stderr_file_.get()), STDERR_FILENO);
   posix_spawnattr_setflags(&settings.attributes, POSIX_SPAWN_SETPGROUP);
   const int failed = settings.start(arguments, child_);
   ::close(theirs);
@@ -127,18 +128,18 @@ void PipedProgram::close_pipe() noexcept {
 }
 
 int PipedProgram::finish() {
-  check(child_ >= 0, ErrorKind::Internal, "[base.process] {} has ended before.", name_);
+  check(child_ >= 0, ErrorKind::Internal, "[base.process] {} was finished before.", name_);
   close_pipe();
   return exit_code_of(std::exchange(child_, -1)).value_or(kNoSuchProgram);
 }
 
-std::string PipedProgram::last_words() const {
+std::string PipedProgram::stderr_tail() const {
   constexpr long kMost = 600;
-  std::fseek(complaints_.get(), 0, SEEK_END);
-  const long length = std::ftell(complaints_.get());
-  std::fseek(complaints_.get(), std::max(0L, length - kMost), SEEK_SET);
+  std::fseek(stderr_file_.get(), 0, SEEK_END);
+  const long length = std::ftell(stderr_file_.get());
+  std::fseek(stderr_file_.get(), std::max(0L, length - kMost), SEEK_SET);
   std::string text(static_cast<std::size_t>(std::clamp(length, 0L, kMost)), '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), complaints_.get()));
+  text.resize(std::fread(text.data(), 1, text.size(), stderr_file_.get()));
   std::ranges::replace(text, '\n', ' ');
   return std::string(trim(text));
 }

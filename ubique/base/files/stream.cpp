@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// read() and write() loops that handle short counts, EINTR and closed pipes.
 #include "ubique/base/files/stream.h"
 
 #include <fcntl.h>
@@ -17,14 +18,14 @@
 namespace ubique {
 namespace {
 
-constexpr std::size_t kMostPerStreamCall = 1U << 30U;  // macOS takes less than 2 GiB at once
+constexpr std::size_t kMostPerStreamCall = 1U << 30U;  // macOS refuses 2 GiB and more per call
 
 [[noreturn]] void fail_stream(const char* what, const std::string& name, int error) {
   fail(ErrorKind::Input, "[base.stream] cannot {} {}; {}.", what, name,
        error == EPIPE ? "nobody reads it any more" : std::generic_category().message(error));
 }
 
-/// Keeps SIGPIPE from this thread: a closed pipe is then an error of write(), not the end of us.
+/// Blocks SIGPIPE in this thread: a closed pipe is then an error of write() and does not kill us.
 class NoBrokenPipeSignal {
  public:
   NoBrokenPipeSignal() {

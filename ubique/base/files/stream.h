@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that come and go in order, through files, pipes and standard streams. For files that must
-// be whole or not there at all see file.h.
+// Sequential reads and writes on files, pipes and standard streams. For files that must never be
+// half-written see file.h.
 #pragma once
 
 #include <cstddef>
@@ -10,16 +10,17 @@
 
 namespace ubique {
 
-/// Fills `bytes` and gives how many came: fewer only at the end. Input error that names the stream.
+/// Fills `bytes` and returns how many were read: fewer only at the end. Input error that names the
+/// stream.
 std::size_t read_fully(int descriptor, std::span<std::byte> bytes, const std::string& name);
 
-/// All that comes, up to its end. Input error if that is more than `limit` bytes.
+/// Everything up to the end of the stream. Input error for more than `limit` bytes.
 std::string read_to_end(int descriptor, const std::string& name, std::size_t limit);
 
-/// Input error that names the stream, also for a pipe that nobody reads any more: no SIGPIPE.
+/// Input error that names the stream, also for a pipe whose reader has gone: no SIGPIPE.
 void write_fully(int descriptor, std::span<const std::byte> bytes, const std::string& name);
 
-/// A file or named pipe that is read from its start.
+/// A file or named pipe, opened for reading.
 class InputStream {
  public:
   explicit InputStream(const std::filesystem::path& path);  ///< Input error if there is none

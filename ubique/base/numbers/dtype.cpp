@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of element types: size, epsilon and names.
 #include "ubique/base/numbers/dtype.h"
 
 #include <array>
@@ -13,7 +14,7 @@ struct Row {
   DType dtype;
   std::size_t bytes;
   double epsilon;
-  std::array<std::string_view, 4> names;  // ours first, then what else people write
+  std::array<std::string_view, 4> names;  // ours first, then other accepted spellings
 };
 
 constexpr std::array<Row, 16> kRows{{

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Element types as plain data, without torch: files, plans and profiles speak of them.
+// Tensor element types as plain data, without torch, for files, plans and profiles.
 #pragma once
 
 #include <cstddef>

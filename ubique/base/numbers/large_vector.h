@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of many megabytes. Most of the time a fresh one takes is the system handing out its
-// pages, 4 KiB by 4 KiB; asked for larger ones beforehand, it takes a quarter of that.
+// Vectors of many megabytes on huge pages. Most of the cost of a fresh vector is page faults of 4
+// KiB each; with huge pages it takes a quarter of the time.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace ubique {
 
-/// Advice for memory that has not been touched yet; nothing where the system knows no such pages.
+/// For memory that has not been touched yet. Does nothing where the system has no huge pages.
 void prefer_large_pages(void* memory, std::size_t bytes);
 
 /// `count` zeros.

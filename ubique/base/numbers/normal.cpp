@@ -50,8 +50,10 @@ double plain_exp(double x) {
 
 // AS 241 (PPND16): three ranges, each a quotient of two polynomials of degree 7.
 struct Quotient {
-  std::array<double, 8> above, below;
-  double operator()(double x) const { return polynomial(above, x) / polynomial(below, x); }
+  std::array<double, 8> numerator, denominator;
+  double operator()(double x) const {
+    return polynomial(numerator, x) / polynomial(denominator, x);
+  }
 };
 
 constexpr Quotient kCentre{
@@ -76,8 +78,8 @@ constexpr Quotient kTail{
      7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
      2.04426310338993978564e-15}};
 
-/// The share above t >= 0.
-double share_above(double t) {
+/// P(X > t) for t >= 0.
+double upper_tail(double t) {
   constexpr double kRootOfTwoPi = 2.5066282746310005024;
   if (t > 39) return 0;
   // exp(-t^2/2) in two factors: t^2 alone would lose the digits that matter for large t.
@@ -110,6 +112,6 @@ double normal_quantile(double p) {
   return q < 0 ? -x : x;
 }
 
-double normal_share_below(double x) { return x < 0 ? share_above(-x) : 1 - share_above(x); }
+double normal_cdf(double x) { return x < 0 ? upper_tail(-x) : 1 - upper_tail(x); }
 
 }  // namespace ubique

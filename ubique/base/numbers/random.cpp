@@ -7,11 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <system_error>
-#include <thread>
 
 #include "ubique/base/error.h"
 #include "ubique/base/numbers/normal.h"
+#include "ubique/base/parallel.h"
 
 namespace ubique {
 namespace {
@@ -19,7 +18,7 @@ namespace {
 using Block = std::array<std::uint32_t, 4>;
 using Key = std::array<std::uint32_t, 2>;
 
-constexpr std::uint64_t kForkKey = 0x6b726f662d716275;  // keeps forks apart from values
+constexpr std::uint64_t kForkKey = 0x6b726f662d716275;  // separates forks from values
 
 Block words_of(std::uint64_t low, std::uint64_t high) {
   return {static_cast<std::uint32_t>(low), static_cast<std::uint32_t>(low >> 32U),
@@ -39,62 +38,49 @@ std::uint64_t wide_bits(const Random& random, std::uint64_t index) {
   return joined(block[0], block[1]);
 }
 
-/// (0, 1), 52 bits: the middles of equal steps, so neither end is ever met.
+/// (0, 1), 52 bits: midpoints of equal steps, so neither end is ever returned.
 double open_uniform(const Random& random, std::uint64_t index) {
   return (static_cast<double>(wide_bits(random, index) >> 12U) + 0.5) * 0x1p-52;
 }
 
-/// A normal distribution cut at two bounds, with what does not depend on the index worked out once.
-class CutNormal {
+/// A normal distribution truncated at two bounds. The constructor computes what does not depend on
+/// the index.
+class TruncatedNormal {
  public:
-  CutNormal(double low, double high) : low_(low), high_(high) {
+  TruncatedNormal(double low, double high) : low_(low), high_(high) {
     check(low <= high, ErrorKind::Usage,
           "[base.random] bounds of a truncated normal are out of order; got {} and {}, expected "
           "the lower one first.",
           low, high);
-    // Mirrored so that the longer tail is the lower one, where small shares keep their accuracy.
+    // Mirrored so that the longer tail is the lower one, where small probabilities are accurate.
     mirrored_ = low + high > 0;
-    share_low_ = normal_share_below(mirrored_ ? -high : low);
-    share_high_ = normal_share_below(mirrored_ ? -low : high);
+    cdf_low_ = normal_cdf(mirrored_ ? -high : low);
+    cdf_high_ = normal_cdf(mirrored_ ? -low : high);
   }
 
   double at(double uniform) const {
-    const double share = share_low_ + uniform * (share_high_ - share_low_);
-    if (!(share > 0))
-      return mirrored_ ? low_ : high_;  // too far out for a double: the nearer bound
-    const double x = normal_quantile(std::min(share, 1 - 0x1p-53));
+    const double p = cdf_low_ + uniform * (cdf_high_ - cdf_low_);
+    if (!(p > 0)) return mirrored_ ? low_ : high_;  // p underflows far out: the nearer bound
+    const double x = normal_quantile(std::min(p, 1 - 0x1p-53));
     return std::clamp(mirrored_ ? -x : x, low_, high_);
   }
 
  private:
   double low_, high_;
   bool mirrored_ = false;
-  double share_low_ = 0, share_high_ = 0;
+  double cdf_low_ = 0, cdf_high_ = 0;
 };
 
-/// out[i] = value(first + i), in contiguous parts, one per thread.
+/// out[i] = value(first + i).
 template <typename Value>
 void fill_parts(std::span<float> out, std::uint64_t first, int threads, const Value& value) {
-  constexpr std::size_t kLeastPerThread = 4096;
-  const auto most = std::max<std::size_t>(1, out.size() / kLeastPerThread);
-  const auto parts =
-      std::clamp<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), 1, most);
-  const auto run = [&](std::size_t part) {
-    const auto begin = out.size() * part / parts;
-    const auto end = out.size() * (part + 1) / parts;
-    for (auto i = begin; i < end; ++i) out[i] = value(first + i);
-  };
-  std::vector<std::thread> workers;
-  workers.reserve(parts - 1);
-  for (std::size_t part = 1; part < parts; ++part) {
-    try {
-      workers.emplace_back(run, part);
-    } catch (const std::system_error&) {  // no more threads to be had: the work is done here
-      run(part);
+  constexpr std::int64_t kLeastPerPart = 4096;
+  const auto fill = [&](std::int64_t begin, std::int64_t end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      out[i] = value(first + i);
     }
-  }
-  run(0);
-  for (auto& worker : workers) worker.join();
+  };
+  parallel_for(static_cast<std::int64_t>(out.size()), threads, fill, kLeastPerPart);
 }
 
 }  // namespace
@@ -133,7 +119,7 @@ double Random::normal(std::uint64_t index) const {
 }
 
 double Random::truncated_normal(std::uint64_t index, double low, double high) const {
-  return CutNormal(low, high).at(open_uniform(*this, index));
+  return TruncatedNormal(low, high).at(open_uniform(*this, index));
 }
 
 bool Random::bernoulli(std::uint64_t index, double probability) const {
@@ -143,7 +129,7 @@ bool Random::bernoulli(std::uint64_t index, double probability) const {
 // Lemire 2019: the high half of a 64 x 64 bit product, redrawn where it would be biased. A redraw
 // takes the block's other two words, then the words of the block fed back as a counter.
 std::uint64_t Random::below(std::uint64_t index, std::uint64_t bound) const {
-  check(bound > 0, ErrorKind::Internal, "[base.random] below(0) has no value to give.");
+  check(bound > 0, ErrorKind::Internal, "[base.random] below(0): the range is empty.");
   auto block = philox4x32(words_of(index, stream_), key_of(seed_));
   const std::uint64_t biased = (0 - bound) % bound;  // 2^64 mod bound
   for (std::size_t pair = 0;; pair ^= 2U) {
@@ -156,9 +142,9 @@ std::uint64_t Random::below(std::uint64_t index, std::uint64_t bound) const {
   }
 }
 
-// Fisher-Yates from the end: place i changes with one of 0..i, drawn by below(i, i + 1).
+// Fisher-Yates from the end: element i is swapped with one of 0..i, drawn by below(i, i + 1).
 std::vector<std::int64_t> Random::permutation(std::int64_t n) const {
-  check(n >= 0, ErrorKind::Internal, "[base.random] permutation of {} things.", n);
+  check(n >= 0, ErrorKind::Internal, "[base.random] permutation of {} elements.", n);
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = order.size(); i-- > 1;) std::swap(order[i], order[below(i, i + 1)]);
@@ -187,10 +173,10 @@ void Random::fill_truncated_normal(std::span<float> out, float mean, float devia
   check(deviation > 0, ErrorKind::Usage,
         "[base.random] deviation of a truncated normal must be positive; got {}.", deviation);
   const double scale = deviation;
-  const CutNormal cut((static_cast<double>(low) - mean) / scale,
-                      (static_cast<double>(high) - mean) / scale);
+  const TruncatedNormal truncated((static_cast<double>(low) - mean) / scale,
+                                  (static_cast<double>(high) - mean) / scale);
   fill_parts(out, first, threads, [&](std::uint64_t index) {
-    const auto value = static_cast<float>(mean + scale * cut.at(open_uniform(*this, index)));
+    const auto value = static_cast<float>(mean + scale * truncated.at(open_uniform(*this, index)));
     return std::clamp(value, low, high);
   });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Randomness from a counter (Philox4x32-10): value number i of stream s under seed k depends on
-// nothing else, so one seed gives the same numbers on every device and any number of threads; the
-// bits do not depend on the C library, compiler or processor either.
+// Counter-based random numbers (Philox4x32-10): value i of stream s under seed k depends on nothing
+// else, so one seed gives the same numbers on every device and with any number of threads, to the
+// bit with every C library, compiler and processor.
 #pragma once
 
 #include <array>
@@ -11,11 +11,12 @@
 
 namespace ubique {
 
-/// The bijection itself, as published (Salmon et al. 2011): ten rounds.
+/// The Philox bijection with ten rounds, as published (Salmon et al. 2011).
 std::array<std::uint32_t, 4> philox4x32(std::array<std::uint32_t, 4> counter,
                                         std::array<std::uint32_t, 2> key);
 
-/// A stream of random values addressed by index. Value i is the same whoever asks, in any order.
+/// A stream of random values addressed by index; there is no state, so the order of calls does not
+/// matter.
 class Random {
  public:
   /// Streams of one seed are independent: give each use (initialisation, shuffle, noise) its own.
@@ -38,7 +39,7 @@ class Random {
   /// A permutation of 0..n-1: Fisher-Yates from the end by below(i, i + 1).
   std::vector<std::int64_t> permutation(std::int64_t n) const;
 
-  // Whole ranges, value i at place i - first; split over threads, same numbers for any count.
+  // Whole ranges: out[i] is value first + i. Split over threads; the numbers do not depend on how.
   // Uniform: [low, high). Truncated normal: low and high bound the values, not the deviations.
   void fill_uniform(std::span<float> out, float low = 0, float high = 1, std::uint64_t first = 0,
                     int threads = 1) const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one file that knows spdlog. The logger is our own, not spdlog's default one: that belongs to
+// The only file that uses spdlog. The logger is our own, not spdlog's default one: that belongs to
 // the program that uses this library, and it writes to stdout.
 #include "ubique/base/terminal/log.h"
 
@@ -95,7 +95,7 @@ bool wanted(Severity severity) { return logger().should_log(spdlog_level(severit
 
 void write(Severity severity, std::string_view message) {
   if (!wanted(severity)) return;
-  Progress::beside([&] {
+  Progress::without_bars([&] {
     logger().log(spdlog_level(severity), spdlog::string_view_t(message.data(), message.size()));
   });
 }

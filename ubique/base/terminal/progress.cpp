@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Drawing of bars and lines, and the list of live bars that a log line must not overwrite.
 #include "ubique/base/terminal/progress.h"
 
 #include <fmt/format.h>
@@ -22,8 +23,8 @@ namespace {
 constexpr std::string_view kClearLine = "\r\x1b[K";
 
 std::size_t terminal_columns() {
-  const char* wished = std::getenv("COLUMNS");
-  const auto columns = wished != nullptr ? parse_number(wished) : std::nullopt;
+  const char* variable = std::getenv("COLUMNS");
+  const auto columns = variable != nullptr ? parse_number(variable) : std::nullopt;
   if (columns && *columns >= 1 && *columns <= 10000) return static_cast<std::size_t>(*columns);
   for (const int descriptor : {STDERR_FILENO, STDOUT_FILENO}) {
     winsize size{};
@@ -46,7 +47,7 @@ std::string rate_text(double rate, const std::string& unit) {
   return fmt::format("{:.{}f} {}/s", rate, rate >= 10 ? 1 : 2, unit);
 }
 
-/// A newline or an escape in a title or note would break the line that is drawn over.
+/// A newline or an escape sequence in a title or note would break the redrawn line.
 std::string on_one_line(std::string text) {
   for (auto& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
@@ -125,7 +126,7 @@ std::string Progress::State::figures() const {
   return text;
 }
 
-/// Fits the terminal: the bar shrinks first, then goes, then the note is cut.
+/// Fits the terminal: the bar shrinks first, then is dropped, then the note is cut.
 std::string Progress::State::bar_line() const {
   constexpr std::size_t kWidest = 40, kNarrowest = 6, kBorders = 2, kGap = 1;
   const auto columns = terminal_columns() - 1;  // the last column makes some terminals wrap
@@ -185,7 +186,7 @@ struct Progress::Bars {
 };
 
 Progress::Bars& Progress::bars() {
-  static auto& bars = *new Bars;  // never destroyed: a log line may come late
+  static auto& bars = *new Bars;  // never destroyed: static destructors may still log
   return bars;
 }
 
@@ -198,12 +199,11 @@ Progress::Progress(Options options, std::ostream& out, Clock clock)
 Progress::~Progress() {
   const std::lock_guard lock(bars().mutex);
   std::erase(bars().list, state_.get());
-  // Left early, by an exception for one: the bar goes, so that what is printed next has a clean
-  // line.
+  // If finish() was not reached (an exception), the next output starts on a clean line.
   state_->clear();
 }
 
-void Progress::beside(const std::function<void()>& write) {
+void Progress::without_bars(const std::function<void()>& write) {
   const std::lock_guard lock(bars().mutex);
   std::vector<std::unique_lock<std::mutex>> held;
   for (auto* bar : bars().list) {
@@ -212,8 +212,8 @@ void Progress::beside(const std::function<void()>& write) {
   }
   write();
   for (auto* bar : bars().list) {
-    const bool on_show = bar->options.style == ProgressStyle::Bar && bar->drawn && !bar->finished;
-    if (on_show) bar->draw();
+    const bool visible = bar->options.style == ProgressStyle::Bar && bar->drawn && !bar->finished;
+    if (visible) bar->draw();
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Progress of long work: a bar with ETA and throughput on a terminal, plain lines elsewhere, JSON
-// lines for programs. It writes to a stream it is given and asks a clock it is given.
+// lines for programs. The stream and the clock are given by the caller.
 #pragma once
 
 #include <chrono>
@@ -33,16 +33,16 @@ class Progress {
   void advance(std::int64_t steps = 1, std::string note = {});  ///< thread-safe
   void finish(std::string note = {});                           ///< last line with the totals
 
-  /// Runs `write` while no bar is drawn: bars are taken away before and drawn again after, so that
-  /// a line which somebody else writes to the terminal does not land on one. The log does so.
-  static void beside(const std::function<void()>& write);
+  /// Clears all bars, runs `write` and redraws them, so that other output to the terminal (the log)
+  /// does not overlap with a bar.
+  static void without_bars(const std::function<void()>& write);
 
   /// Terminal -> Bar, file or pipe -> Lines; json and quiet flags decide first.
   static ProgressStyle choose_style(int file_descriptor, bool json, bool quiet);
 
  private:
   struct State;
-  struct Bars;  // those alive now
+  struct Bars;  // all that exist now
   static Bars& bars();
 
   std::unique_ptr<State> state_;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Layout of table cells: splitting, wrapping and padding.
 #include "ubique/base/terminal/table.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plain text table: columns sized to their content, cells of several lines allowed. It only makes
-// text; who prints it decides about colour.
+// A plain text table: columns sized to their content, cells of several lines allowed. It returns
+// text; the caller prints and colours it.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The CSV parser: one pass over the text, with line numbers for messages.
 #include "ubique/base/text/csv.h"
 
 #include "ubique/base/error.h"
@@ -10,12 +11,13 @@ namespace {
 class CsvReader {
  public:
   CsvReader(std::string_view text, const std::string& where) : text_(text), where_(where) {
-    if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);  // spreadsheets write one
+    if (text_.starts_with("\xEF\xBB\xBF"))
+      text_.remove_prefix(3);  // byte order mark of spreadsheets
   }
 
   std::vector<CsvLine> read() {
     std::vector<CsvLine> lines;
-    while (place_ < text_.size()) {
+    while (position_ < text_.size()) {
       CsvLine line{number_, read_line()};
       if (line.fields.size() > 1 || !line.fields.front().empty()) lines.push_back(std::move(line));
     }
@@ -27,7 +29,7 @@ class CsvReader {
     std::vector<std::string> fields;
     while (true) {
       fields.push_back(read_field());
-      if (place_ >= text_.size() || text_[place_++] == '\n') break;
+      if (position_ >= text_.size() || text_[position_++] == '\n') break;
     }
     ++number_;
     return fields;
@@ -35,26 +37,26 @@ class CsvReader {
 
   /// Stops before the comma or the line end.
   std::string read_field() {
-    while (place_ < text_.size() && text_[place_] == ' ') ++place_;
-    if (place_ < text_.size() && text_[place_] == '"') return read_quoted();
-    const auto end = std::min(text_.find_first_of(",\n", place_), text_.size());
-    const auto field = trim(text_.substr(place_, end - place_));
-    place_ = end;
+    while (position_ < text_.size() && text_[position_] == ' ') ++position_;
+    if (position_ < text_.size() && text_[position_] == '"') return read_quoted();
+    const auto end = std::min(text_.find_first_of(",\n", position_), text_.size());
+    const auto field = trim(text_.substr(position_, end - position_));
+    position_ = end;
     return std::string(field);
   }
 
   std::string read_quoted() {
     const int begun = number_;
     std::string field;
-    for (++place_; place_ < text_.size(); ++place_) {
-      if (text_[place_] == '\n') ++number_;
-      if (text_[place_] != '"') {
-        field += text_[place_];
-      } else if (text_.substr(place_ + 1).starts_with('"')) {
-        field += text_[++place_];
+    for (++position_; position_ < text_.size(); ++position_) {
+      if (text_[position_] == '\n') ++number_;
+      if (text_[position_] != '"') {
+        field += text_[position_];
+      } else if (text_.substr(position_ + 1).starts_with('"')) {
+        field += text_[++position_];
       } else {
-        // What follows a closing quote belongs to no field.
-        place_ = std::min(text_.find_first_of(",\n", place_), text_.size());
+        // Text between a closing quote and the next comma is ignored.
+        position_ = std::min(text_.find_first_of(",\n", position_), text_.size());
         return field;
       }
     }
@@ -64,7 +66,7 @@ class CsvReader {
 
   std::string_view text_;
   const std::string& where_;
-  std::size_t place_ = 0;
+  std::size_t position_ = 0;
   int number_ = 1;
 };
 

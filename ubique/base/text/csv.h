@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Comma-separated text: one field to write, a whole text to read. Knows nothing of columns.
+// CSV: quoting a field for writing, parsing a whole text. Columns and their types are the caller's.
 #pragma once
 
 #include <string>
@@ -16,8 +16,8 @@ struct CsvLine {
   std::vector<std::string> fields;
 };
 
-/// Fields may be quoted ("" is a quote) and are trimmed where they are not; blank lines are left
-/// out. Input error for a quote that never ends; `where` stands for the file in messages.
+/// Quoted fields are kept as they are ("" is a quote), others trimmed; blank lines are skipped.
+/// Input error for an unclosed quote; `where` is the file's name in messages.
 std::vector<CsvLine> parse_csv(std::string_view text, const std::string& where);
 
 }  // namespace ubique

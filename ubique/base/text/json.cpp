@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the tree from the library's events: its own reader searches an ordered object from the
-// start for every key it adds (a vocabulary of 150,000 words takes it 40 s), keeps the last of two
-// equal keys without a word, and nests without limit, which copying and writing then recurse into.
+// start for every key it adds (40 s for a vocabulary of 150,000 words), silently keeps the last of
+// two equal keys, and has no depth limit, although copying and writing recurse.
 #include "ubique/base/text/json.h"
 
 #include <fmt/format.h>
@@ -24,7 +24,7 @@ std::string json_position(std::string_view text, std::size_t offset) {
   return fmt::format("line {} column {}", line, before.size() - (start + 1) + 1);
 }
 
-// Only the library's own words: what it quotes from the text may not be printable.
+// Without what the library quotes from the text, which may not be printable.
 std::string json_reason(const std::string& message) {
   const auto at = message.find(" column ");
   const auto bracket = message.find("] ");
@@ -73,7 +73,7 @@ class JsonTreeBuilder : public nlohmann::json_sax<Json> {
  private:
   struct Frame {
     Json node;
-    std::string key;  // read, its value still to come
+    std::string key;  // read, but not its value yet
     std::unordered_set<std::string> seen;
   };
 
@@ -97,7 +97,7 @@ class JsonTreeBuilder : public nlohmann::json_sax<Json> {
     } else if (auto& frame = stack_.back(); frame.node.is_array()) {
       frame.node.get_ref<Json::array_t&>().push_back(std::move(value));
     } else {
-      // Straight to the end of the list that an ordered object is; key() has refused duplicates.
+      // An ordered object is a list: appending avoids its linear search. key() refused duplicates.
       frame.node.get_ref<Json::object_t&>().emplace_back(frame.key, std::move(value));
     }
     return true;

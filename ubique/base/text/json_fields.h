@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One object of a file's JSON read key by key: what cannot be read is named, and so is what nobody
-// asked for.
+// Reads the keys of one JSON object one by one. Errors name values of the wrong type and unknown
+// keys.
 #pragma once
 
 #include <functional>
@@ -16,15 +16,15 @@
 
 namespace ubique {
 
-/// Takes the keys of one object out, one by one; what is left at the end nobody knows.
+/// take() removes a key from the object; finish() refuses the keys that are left.
 class JsonFields {
  public:
-  /// `place` begins the messages ("meshnet.config"), `where` is the file. Input error for anything
+  /// `tag` begins the messages ("meshnet.config"), `where` is the file. Input error for anything
   /// but an object.
-  JsonFields(const Json& json, std::string place, std::string where)
-      : place_(std::move(place)), where_(std::move(where)) {
+  JsonFields(const Json& json, std::string tag, std::string where)
+      : tag_(std::move(tag)), where_(std::move(where)) {
     check(json.is_object(), ErrorKind::Input,
-          "[{}] {} is not a configuration; got {}, expected an object.", place_, where_,
+          "[{}] {} is not a configuration; got {}, expected an object.", tag_, where_,
           json.type_name());
     for (const auto& [key, value] : json.items()) fields_[key] = value;
   }
@@ -38,7 +38,7 @@ class JsonFields {
     try {
       value = found->second.get<T>();
     } catch (const Json::exception&) {
-      fail(ErrorKind::Input, "[{}] {}: '{}' cannot be read; got {}.", place_, where_, key,
+      fail(ErrorKind::Input, "[{}] {}: '{}' cannot be read; got {}.", tag_, where_, key,
            found->second.dump());
     }
     fields_.erase(found);
@@ -54,7 +54,7 @@ class JsonFields {
     try {
       value = parse(text);
     } catch (const Error& error) {
-      fail(ErrorKind::Input, "[{}] {}: '{}': {}", place_, where_, key, error.what());
+      fail(ErrorKind::Input, "[{}] {}: '{}': {}", tag_, where_, key, error.what());
     }
   }
 
@@ -68,11 +68,11 @@ class JsonFields {
   void finish() const {
     if (fields_.empty()) return;
     const auto& key = fields_.begin()->first;
-    fail(ErrorKind::Input, "[{}] {}: unknown key '{}'.{}", place_, where_, key, hint(key, known_));
+    fail(ErrorKind::Input, "[{}] {}: unknown key '{}'.{}", tag_, where_, key, hint(key, known_));
   }
 
  private:
-  std::string place_, where_;
+  std::string tag_, where_;
   std::map<std::string, Json> fields_;
   std::vector<std::string> known_;
 };

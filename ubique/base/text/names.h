@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values that people write as words: one table per enum, read both ways.
+// Enum values and their names: one table per enum, used for printing and for parsing.
 #pragma once
 
 #include <array>
@@ -24,16 +24,16 @@ std::string_view name_of(const NameTable<Value, Count>& table, Value value) {
   fail(ErrorKind::Internal, "[base.names] no name for value {}.", static_cast<int>(value));
 }
 
-/// Usage error "[PLACE] unknown WHAT; got 'x', expected one of a, b." with a "did you mean".
+/// Usage error "[TAG] unknown WHAT; got 'x', expected one of a, b." with a "did you mean".
 template <typename Value, std::size_t Count>
-Value parse_name(const NameTable<Value, Count>& table, std::string_view place,
-                 std::string_view what, std::string_view text) {
+Value parse_name(const NameTable<Value, Count>& table, std::string_view tag, std::string_view what,
+                 std::string_view text) {
   std::vector<std::string> known;
   for (const auto& [value, name] : table) {
     if (text == name) return value;
     known.emplace_back(name);
   }
-  fail(ErrorKind::Usage, "[{}] unknown {}; got '{}', expected one of {}.{}", place, what, text,
+  fail(ErrorKind::Usage, "[{}] unknown {}; got '{}', expected one of {}.{}", tag, what, text,
        join(known, ", "), hint(text, known));
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parsing and formatting by hand where the standard library depends on the locale.
 #include "ubique/base/text/text.h"
 
 #include <fmt/format.h>
@@ -139,7 +140,7 @@ std::optional<std::string> did_you_mean(std::string_view word,
   int best_distance = std::max<int>(2, static_cast<int>(word.size()) / 3) + 1;
   for (const auto& candidate : candidates) {
     const int distance = edit_distance(lowercase(word), lowercase(candidate));
-    // Replacing every letter is not a typo: a short word must keep some of its own.
+    // Replacing every letter is not a typo: a short word must keep at least one.
     if (distance < best_distance && distance < static_cast<int>(candidate.size())) {
       best_distance = distance;
       best = candidate;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small text helpers: sizes for people, joining and splitting, "did you mean".
+// Text helpers: human-readable sizes, numbers, joining and splitting, "did you mean", wrapping.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ int edit_distance(std::string_view from, std::string_view to);
 /// The candidate nearest to a misspelt word, if any is near enough to be worth naming.
 std::optional<std::string> did_you_mean(std::string_view word,
                                         const std::vector<std::string>& candidates);
-/// " Did you mean 'x'?" or an empty text: made to be appended to an error message.
+/// " Did you mean 'x'?" or an empty text, to append to an error message.
 std::string hint(std::string_view word, const std::vector<std::string>& candidates);
 
 /// Number of terminal columns a UTF-8 text takes (one per code point; enough for our own output).

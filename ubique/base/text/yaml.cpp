@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Builds the tree from yaml-cpp's events rather than from its nodes: events give exact lines and
-// duplicate keys, and a hostile document is refused while it is read, not after it was expanded.
+// duplicate keys, and a hostile document is refused before it is expanded in memory.
 #include "ubique/base/text/yaml.h"
 
 #include <yaml-cpp/eventhandler.h>
@@ -28,8 +28,7 @@ class YamlTreeBuilder : public YAML::EventHandler {
   YamlNode take_root() { return std::move(root_); }
 
   void OnDocumentStart(const YAML::Mark& mark) override {
-    if (documents_++ > 0)
-      refuse(mark, "goes on after the end of the document; expected one document");
+    if (documents_++ > 0) refuse(mark, "has a second document; expected one document");
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t /*anchor*/) override {
@@ -58,7 +57,7 @@ class YamlTreeBuilder : public YAML::EventHandler {
  private:
   struct Frame {
     YamlNode node;
-    std::optional<YamlNode> key;  // read, its value still to come
+    std::optional<YamlNode> key;  // read, but not its value yet
     std::unordered_set<std::string> seen;
   };
 
@@ -128,8 +127,8 @@ class YamlTreeBuilder : public YAML::EventHandler {
   int documents_ = 0;
 };
 
-// YAML forbids control characters, and yaml-cpp takes byte 4 for the end of the file: what follows
-// would be lost without a word.
+// YAML forbids control characters, and yaml-cpp takes byte 4 for the end of the file: the rest
+// would be dropped silently.
 void refuse_control_characters(std::string_view text, const std::string& name) {
   int line = 1;
   for (const char c : text) {
@@ -144,8 +143,8 @@ void refuse_control_characters(std::string_view text, const std::string& name) {
 }  // namespace
 
 const YamlNode* YamlNode::find(std::string_view key) const {
-  const auto place = std::find(keys.begin(), keys.end(), key);
-  return place == keys.end() ? nullptr : &items[static_cast<std::size_t>(place - keys.begin())];
+  const auto found = std::find(keys.begin(), keys.end(), key);
+  return found == keys.end() ? nullptr : &items[static_cast<std::size_t>(found - keys.begin())];
 }
 
 std::string YamlNode::describe() const {

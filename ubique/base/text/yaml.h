@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// YAML text as a plain tree that remembers its lines. Nothing outside yaml.cpp knows the library
-// that reads it; what the values mean is config.h's business.
+// YAML text as a plain tree that keeps line numbers. Only yaml.cpp uses the YAML library; config.h
+// turns scalars into typed values.
 #pragma once
 
 #include <string>

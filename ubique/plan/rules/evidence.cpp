@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Searches the verdicts of a report.
 #include "ubique/plan/rules/evidence.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a probe report says to a planner: which op in which dtype and layout is wrong, proven or
-// timed. An empty report answers "nothing measured" to everything.
+// Queries on a probe report: which op, in which dtype and layout, is wrong, proven or timed. An
+// empty report answers every query with "not measured".
 #pragma once
 
 #include <string>
@@ -23,17 +23,17 @@ class Evidence {
   /// "conv3d.dilated" too.
   const probe::Verdict* fault(std::string_view op, DType dtype) const;
   const probe::Verdict* fault(std::string_view op, DType dtype, probe::Layout layout) const;
-  /// The same in whatever dtype.
+  /// The same in any dtype.
   const probe::Verdict* fault(std::string_view op) const;
-  /// Was it probed there, and right every time?
+  /// Was it probed there, and did every probe pass?
   bool proven(std::string_view op, DType dtype) const;
   bool proven(std::string_view op, DType dtype, probe::Layout layout) const;
   /// Mean milliseconds on the device over the probes of this op; 0 = not timed.
   double time(std::string_view op, DType dtype, probe::Layout layout) const;
   /// Of the fastest layout that passed; 0 = not timed.
   double best_time(std::string_view op, DType dtype) const;
-  /// Time of this op's probes on the device over their time on this machine's CPU, all together, so
-  /// that one small case decides nothing; 0 = not timed.
+  /// Total time of this op's probes on the device over their total time on this machine's CPU;
+  /// totals, so that no small case decides alone. 0 = not timed.
   double cpu_ratio(std::string_view op) const;
 
  private:

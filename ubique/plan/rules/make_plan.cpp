@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which the rules are asked.
+// make_plan: calls the rules in their order.
 #include "ubique/plan/plan.h"
 
 #include <fmt/format.h>
@@ -10,34 +10,34 @@
 namespace ubique::plan {
 namespace {
 
-/// Milliseconds of arithmetic at the datasheet's rate, which no program beats.
-double compute_floor(const Question& question, const Plan& plan, double extra) {
-  const auto& [facts, needs, wishes, evidence] = question;
+/// Milliseconds of arithmetic at the datasheet's peak rate: a lower bound.
+double compute_floor(const Context& context, const Plan& plan, double extra) {
+  const auto& [facts, needs, wishes, evidence] = context;
   if (plan.dtype.value == DType::F32 && plan.tf32.value) return 0;  // the f32 rate is no bound then
   const double rate = is_half(plan.dtype.value) ? facts.tflops_half : facts.tflops_f32;
   const double train = needs.flops_train > 0 ? needs.flops_train : 3 * needs.flops_run;
-  const double flops = question.train() ? train * (1 + extra) : needs.flops_run;
+  const double flops = context.train() ? train * (1 + extra) : needs.flops_run;
   const auto samples = static_cast<double>(plan.micro_batch.value * plan.accumulation.value);
   return rate > 0 ? flops * samples / (rate * 1e12) * 1e3 : 0;
 }
 
-Choice<std::int64_t> accumulate(const Question& question, const BatchTarget& target,
+Choice<std::int64_t> accumulate(const Context& context, const BatchTarget& target,
                                 std::int64_t micro) {
-  if (!question.train()) return {1, "no gradients to accumulate", {}};
+  if (!context.train()) return {1, "no gradients to accumulate", {}};
   const auto steps = target.per_device / micro;
   if (steps == 1) return {1, "the whole batch goes through at once", {}};
   std::string reason =
       fmt::format("{} x {} keeps the effective batch at {}", micro, steps, target.effective);
-  if (question.needs.uses_op("batch_norm2d") || question.needs.uses_op("batch_norm3d")) {
+  if (context.needs.uses_op("batch_norm2d") || context.needs.uses_op("batch_norm3d")) {
     reason += fmt::format("; batch norm sees {} samples at a time", micro);
   }
   return {steps, reason, {}};
 }
 
-std::string budget_reason(const Question& question) {
-  const auto& facts = question.facts;
+std::string budget_reason(const Context& context) {
+  const auto& facts = context.facts;
   auto reason = facts.budget_bytes > 0 ? facts.budget_reason : device::memory_budget(facts).reason;
-  const bool capped = question.wishes.memory > 0;
+  const bool capped = context.wishes.memory > 0;
   return capped ? "capped as asked; " + reason : reason;
 }
 
@@ -46,40 +46,40 @@ std::string budget_reason(const Question& question) {
 Plan make_plan(const device::Facts& facts, const probe::Report& report, const Needs& needs,
                const Wishes& wishes) {
   check_needs(needs);
-  constexpr double kLaunchMs = 0.05;  // an accelerator's small kernels take this long to start
+  constexpr double kLaunchMs = 0.05;  // launch time of a small kernel on an accelerator
   const double launch_ms = facts.kind == device::Kind::Cpu ? 0 : kLaunchMs;
-  const Question question{facts, needs, wishes,
-                          Evidence(report, wishes.mode == Mode::Train, launch_ms)};
-  refuse_impossible(question);
-  const auto target = choose_target(question);
-  const auto fit = find_fit(question, target, rank_dtypes(question));
+  const Context context{facts, needs, wishes,
+                        Evidence(report, wishes.mode == Mode::Train, launch_ms)};
+  refuse_impossible(context);
+  const auto target = choose_target(context);
+  const auto fit = find_fit(context, target, rank_dtypes(context));
 
   Plan plan;
   plan.machine = facts.label();
   plan.profile = facts.profile;
   plan.needs = needs.name;
   plan.mode = wishes.mode;
-  plan.device = choose_device(question);
+  plan.device = choose_device(context);
   plan.dtype = {fit.option.dtype, fit.option.reason, fit.rejected_dtypes};
-  plan.autocast = choose_autocast(question, plan.dtype.value);
-  plan.grad_scaler = choose_scaler(question, plan.dtype.value);
-  plan.memory_format = choose_layout(question, plan.dtype.value);
+  plan.autocast = choose_autocast(context, plan.dtype.value);
+  plan.grad_scaler = choose_scaler(context, plan.dtype.value);
+  plan.memory_format = choose_layout(context, plan.dtype.value);
   plan.attention = fit.attention;
   plan.micro_batch = fit.micro_batch;
   plan.micro_batch_asked = wishes.batch > 0;
-  plan.accumulation = accumulate(question, target, fit.micro_batch.value);
+  plan.accumulation = accumulate(context, target, fit.micro_batch.value);
   plan.effective_batch.value = plan.micro_batch.value * plan.accumulation.value * wishes.world_size;
   plan.effective_batch.reason = target.reason;
   plan.checkpointing = fit.checkpointing;
   plan.segments = fit.checkpointing.value ? fit.level.segments : 0;
-  plan.pad_channels = choose_padding(question, plan.dtype.value);
-  choose_runtime(question, plan);
-  choose_numerics(question, plan);
-  plan.distributed = choose_distributed(question);
-  plan.workarounds = choose_workarounds(question, plan.dtype.value);
+  plan.pad_channels = choose_padding(context, plan.dtype.value);
+  choose_runtime(context, plan);
+  choose_numerics(context, plan);
+  plan.distributed = choose_distributed(context);
+  plan.workarounds = choose_workarounds(context, plan.dtype.value);
   plan.memory = fit.memory;
-  plan.budget_reason = budget_reason(question);
-  plan.floor_ms = compute_floor(question, plan, fit.checkpointing.value ? fit.level.extra : 0);
+  plan.budget_reason = budget_reason(context);
+  plan.floor_ms = compute_floor(context, plan, fit.checkpointing.value ? fit.level.extra : 0);
   return plan;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many samples make one update. The effective batch never changes with the machine: what does
-// not fit at once is accumulated.
+// How many samples make one update. The effective batch is the same on every machine: what does not
+// fit at once is accumulated.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,13 +13,13 @@ namespace {
 std::int64_t product_of(std::int64_t a, std::int64_t b, std::int64_t c) {
   const double product = static_cast<double>(a) * static_cast<double>(b) * static_cast<double>(c);
   check(product <= static_cast<double>(kMostSamples), ErrorKind::Usage,
-        "[plan.batch] an effective batch without end; got {} x {} x {}, expected at most {}.", a, b,
-        c, kMostSamples);
+        "[plan.batch] the effective batch is too large; got {} x {} x {}, expected at most {}.", a,
+        b, c, kMostSamples);
   return a * b * c;
 }
 
-BatchTarget training_target(const Question& question) {
-  const auto& [facts, needs, wishes, evidence] = question;
+BatchTarget training_target(const Context& context) {
+  const auto& [facts, needs, wishes, evidence] = context;
   const std::int64_t world = wishes.world_size;
   const auto product = product_of(wishes.batch, wishes.accumulation, world);
   if (wishes.effective_batch > 0) {
@@ -44,17 +44,17 @@ BatchTarget training_target(const Question& question) {
 
 }  // namespace
 
-BatchTarget choose_target(const Question& question) {
-  const auto& [facts, needs, wishes, evidence] = question;
+BatchTarget choose_target(const Context& context) {
+  const auto& [facts, needs, wishes, evidence] = context;
   check(needs.max_batch == 0 || wishes.batch <= needs.max_batch, ErrorKind::Usage,
         "[plan.batch] {} takes fewer samples at once; got batch {}, expected at most {}.",
         needs.name, wishes.batch, needs.max_batch);
   const std::int64_t world = wishes.world_size;
-  if (!question.train()) {
+  if (!context.train()) {
     const auto most = wishes.batch > 0 ? wishes.batch : needs.run_batch;
     return {product_of(most, world, 1), most, "inference: no optimizer step"};
   }
-  auto target = training_target(question);
+  auto target = training_target(context);
   const auto share =
       product_of(std::max<std::int64_t>(1, wishes.batch),
                  wishes.batch > 0 ? 1 : std::max<std::int64_t>(1, wishes.accumulation), world);
@@ -66,15 +66,15 @@ BatchTarget choose_target(const Question& question) {
   return target;
 }
 
-std::vector<std::int64_t> batch_sizes(const Question& question, const BatchTarget& target) {
-  if (question.wishes.batch > 0) return {question.wishes.batch};
-  if (question.train() && question.wishes.accumulation > 0) {
-    return {target.per_device / question.wishes.accumulation};
+std::vector<std::int64_t> batch_sizes(const Context& context, const BatchTarget& target) {
+  if (context.wishes.batch > 0) return {context.wishes.batch};
+  if (context.train() && context.wishes.accumulation > 0) {
+    return {target.per_device / context.wishes.accumulation};
   }
-  const auto limit = question.needs.max_batch;
+  const auto limit = context.needs.max_batch;
   const auto most = limit > 0 ? std::min(target.per_device, limit) : target.per_device;
   std::vector<std::int64_t> sizes;
-  if (!question.train()) {  // no divisors needed: a ladder whose steps are a quarter apart
+  if (!context.train()) {  // no divisors needed: each size is three quarters of the last
     for (auto size = most; size > 0; size = size * 3 / 4) sizes.push_back(size);
     return sizes;
   }

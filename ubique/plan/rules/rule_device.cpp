@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which device, how many of them, and the wishes that no plan can fulfil.
+// Which device, how many processes, and wishes that no plan can fulfil.
 #include <fmt/format.h>
 
 #include <array>
@@ -21,7 +21,7 @@ bool names_this_device(const std::string& wish, const device::Facts& facts) {
   return name == "gpu" && facts.kind != Kind::Cpu;
 }
 
-/// Ops that decide how fast the model is, by the names their verdicts have.
+/// Ops that dominate the model's time, by the names of their verdicts.
 std::vector<std::string> heavy_ops(const Needs& needs) {
   std::vector<std::string> ops;
   for (int dims = 1; dims <= 3; ++dims) {
@@ -36,7 +36,7 @@ std::vector<std::string> heavy_ops(const Needs& needs) {
 
 }  // namespace
 
-std::string Question::device_name() const {
+std::string Context::device_name() const {
   switch (facts.kind) {
     case Kind::Cuda:
       return fmt::format("CUDA sm{}", facts.capability);
@@ -65,43 +65,43 @@ bool older_than(std::string_view version, int major, int minor) {
   return parts[0] != major ? parts[0] < major : parts[1] < minor;
 }
 
-bool Question::macos_older_than(int major, int minor) const {
+bool Context::macos_older_than(int major, int minor) const {
   return facts.platform == "Darwin" && older_than(facts.os_version, major, minor);
 }
 
-void refuse_impossible(const Question& question) {
-  const auto& [facts, needs, wishes, evidence] = question;
+void refuse_impossible(const Context& context) {
+  const auto& [facts, needs, wishes, evidence] = context;
   check(names_this_device(wishes.device, facts), ErrorKind::Device,
         "[plan.device] {} has no such device; got '{}', expected auto or {}.", facts.label(),
         wishes.device, facts.backend);
-  check(!question.train() || needs.can_train(), ErrorKind::Usage,
-        "[plan.needs] {} says nothing about training; got activations.saved = 0, expected the "
+  check(!context.train() || needs.can_train(), ErrorKind::Usage,
+        "[plan.needs] {} does not describe training; got activations.saved = 0, expected the "
         "elements kept for the backward pass. Use --mode run, or state them.",
         needs.name);
   if (wishes.world_size > 1) {
-    check(!question.is(Kind::Mps), ErrorKind::Device,
+    check(!context.is(Kind::Mps), ErrorKind::Device,
           "[plan.distributed] Distributed training is not supported on MPS. Please use CUDA or run "
           "on a single device. Got {} processes, expected 1.",
           wishes.world_size);
-    check(!question.is(Kind::Xpu), ErrorKind::Device,
+    check(!context.is(Kind::Xpu), ErrorKind::Device,
           "[plan.distributed] distributed training was never tested on XPU; got {} processes, "
           "expected 1.",
           wishes.world_size);
   }
 }
 
-Choice<std::string> choose_device(const Question& question) {
-  const auto& facts = question.facts;
+Choice<std::string> choose_device(const Context& context) {
+  const auto& facts = context.facts;
   Choice<std::string> choice;
   choice.value =
       facts.kind == Kind::Cuda ? fmt::format("{}:{}", facts.backend, facts.index) : facts.backend;
-  choice.reason = !facts.profile.empty()             ? "profile of a machine that is not here"
-                  : question.wishes.device != "auto" ? "as asked"
-                                                     : "found here";
+  choice.reason = !facts.profile.empty()            ? "profile of a machine that is not here"
+                  : context.wishes.device != "auto" ? "as asked"
+                                                    : "found here";
   if (facts.pretend) choice.reason += "; pretends to be Metal and computes on the CPU";
   if (!facts.untested.empty()) choice.reason += "; never tested by us: " + facts.untested;
-  for (const auto& op : heavy_ops(question.needs)) {
-    const double ratio = question.evidence.cpu_ratio(op);
+  for (const auto& op : heavy_ops(context.needs)) {
+    const double ratio = context.evidence.cpu_ratio(op);
     if (ratio <= 1) continue;
     choice.reason += fmt::format("; {} is slower here than on this CPU ({:.1f} times)", op, ratio);
     choice.rejected = {{"cpu", "try --device cpu: some ops are faster there"}};
@@ -109,13 +109,13 @@ Choice<std::string> choose_device(const Question& question) {
   return choice;
 }
 
-Choice<std::string> choose_distributed(const Question& question) {
-  const int world = question.wishes.world_size;
+Choice<std::string> choose_distributed(const Context& context) {
+  const int world = context.wishes.world_size;
   if (world == 1) {
-    const bool mps = question.is(Kind::Mps);
+    const bool mps = context.is(Kind::Mps);
     return {"none", mps ? "one process; Metal has no collectives" : "one process", {}};
   }
-  if (question.is(Kind::Cuda)) {
+  if (context.is(Kind::Cuda)) {
     return {"nccl",
             fmt::format("{} processes with a CUDA device each", world),
             {{"gloo", "copies every gradient through host memory"}}};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contiguous or channels last. Right comes first, then measured speed, then the default of the
-// device's kind; weights are the same file either way.
+// Contiguous or channels last: correctness first, then measured speed, then the default of the
+// device's kind. The weight files are the same either way.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,38 +14,38 @@ using device::Kind;
 using probe::Layout;
 
 /// The first fault of this layout among the model's 2-D and 3-D convolutions.
-const probe::Verdict* layout_fault(const Question& question, DType dtype, Layout layout) {
+const probe::Verdict* layout_fault(const Context& context, DType dtype, Layout layout) {
   for (const int dims : {2, 3}) {
-    if (!question.needs.has_conv(dims)) continue;
+    if (!context.needs.has_conv(dims)) continue;
     const auto op = fmt::format("conv{}d", dims);
-    if (const auto* fault = question.evidence.fault(op, dtype, layout)) return fault;
+    if (const auto* fault = context.evidence.fault(op, dtype, layout)) return fault;
   }
   return nullptr;
 }
 
-bool layout_proven(const Question& question, DType dtype, Layout layout) {
+bool layout_proven(const Context& context, DType dtype, Layout layout) {
   const auto proven = [&](int dims) {
-    return !question.needs.has_conv(dims) ||
-           question.evidence.proven(fmt::format("conv{}d", dims), dtype, layout);
+    return !context.needs.has_conv(dims) ||
+           context.evidence.proven(fmt::format("conv{}d", dims), dtype, layout);
   };
   return proven(2) && proven(3);
 }
 
 /// Summed over the model's kinds of convolution; 0 unless every one was timed.
-double layout_time(const Question& question, DType dtype, Layout layout) {
+double layout_time(const Context& context, DType dtype, Layout layout) {
   double sum = 0;
   for (const int dims : {2, 3}) {
-    if (!question.needs.has_conv(dims)) continue;
-    const double ms = question.evidence.time(fmt::format("conv{}d", dims), dtype, layout);
+    if (!context.needs.has_conv(dims)) continue;
+    const double ms = context.evidence.time(fmt::format("conv{}d", dims), dtype, layout);
     if (ms <= 0) return 0;
     sum += ms;
   }
   return sum;
 }
 
-Choice<Layout> default_layout(const Question& question, DType dtype) {
-  const bool flat = question.needs.has_conv(2) && !question.needs.has_conv(3);
-  switch (question.facts.kind) {
+Choice<Layout> default_layout(const Context& context, DType dtype) {
+  const bool flat = context.needs.has_conv(2) && !context.needs.has_conv(3);
+  switch (context.facts.kind) {
     case Kind::Cuda:
       if (is_half(dtype)) {
         return {Layout::ChannelsLast,
@@ -76,38 +76,38 @@ Choice<Layout> default_layout(const Question& question, DType dtype) {
   return {Layout::Contiguous, "not measured: default", {{"channels_last", "not measured"}}};
 }
 
-/// A twentieth is noise. On a card the probes' small extents time launches as much as work: MeshNet
-/// and MSI-Net seem 1.4 times as fast in the layout that is 1.6 times as slow at their real sizes.
-double least_gain(const Question& question) { return question.is(Kind::Cuda) ? 0.5 : 0.95; }
+/// 5 % is noise. On CUDA the probes' small extents time launches as much as arithmetic: MeshNet and
+/// MSI-Net seem 1.4 times as fast in the layout that is 1.6 times as slow at their real sizes.
+double least_gain(const Context& context) { return context.is(Kind::Cuda) ? 0.5 : 0.95; }
 
-Choice<Layout> asked_layout(const Question& question, DType dtype, Layout layout) {
-  if (const auto* fault = layout_fault(question, dtype, layout)) {
+Choice<Layout> asked_layout(const Context& context, DType dtype, Layout layout) {
+  if (const auto* fault = layout_fault(context, dtype, layout)) {
     fail(ErrorKind::Device,
          "[plan.layout] {} in {} on {} would be wrong: {}; got channels_last {}, "
          "expected auto.",
-         to_string(layout), to_string(dtype), question.facts.label(), describe(*fault),
-         to_string(question.wishes.channels_last));
+         to_string(layout), to_string(dtype), context.facts.label(), describe(*fault),
+         to_string(context.wishes.channels_last));
   }
   return {layout, "as asked", {}};
 }
 
 }  // namespace
 
-const probe::Verdict* conv_fault(const Question& question, DType dtype) {
-  const auto* contiguous = layout_fault(question, dtype, Layout::Contiguous);
-  const auto* last = layout_fault(question, dtype, Layout::ChannelsLast);
+const probe::Verdict* conv_fault(const Context& context, DType dtype) {
+  const auto* contiguous = layout_fault(context, dtype, Layout::Contiguous);
+  const auto* last = layout_fault(context, dtype, Layout::ChannelsLast);
   if (contiguous == nullptr && last == nullptr) return nullptr;
   if (contiguous != nullptr && last != nullptr) return contiguous;
-  // A layout that nobody probed is no way out of one that is known to be wrong.
+  // A layout that was not probed is no alternative to one that is known to be wrong.
   const auto other = contiguous != nullptr ? Layout::ChannelsLast : Layout::Contiguous;
-  if (layout_proven(question, dtype, other)) return nullptr;
+  if (layout_proven(context, dtype, other)) return nullptr;
   return contiguous != nullptr ? contiguous : last;
 }
 
-Choice<std::int64_t> choose_padding(const Question& question, DType dtype) {
-  const auto width = question.needs.pad_width;
+Choice<std::int64_t> choose_padding(const Context& context, DType dtype) {
+  const auto width = context.needs.pad_width;
   if (width == 0) return {1, "the model's channels stay as they are", {}};
-  const auto multiple = channel_multiple(question.needs, question.facts.kind, dtype);
+  const auto multiple = channel_multiple(context.needs, context.facts.kind, dtype);
   if (multiple > 1) {
     return {multiple,
             fmt::format("tensor cores take channels in eights: {} become {}, the rest zeros", width,
@@ -118,31 +118,31 @@ Choice<std::int64_t> choose_padding(const Question& question, DType dtype) {
   return {1, "pays only for half precision on tensor cores", {}};
 }
 
-Choice<Layout> choose_layout(const Question& question, DType dtype) {
-  if (!question.needs.has_conv(2) && !question.needs.has_conv(3)) {
+Choice<Layout> choose_layout(const Context& context, DType dtype) {
+  if (!context.needs.has_conv(2) && !context.needs.has_conv(3)) {
     return {Layout::Contiguous, "no 2-D or 3-D convolution: the layout does not matter", {}};
   }
-  const auto wish = question.wishes.channels_last;
-  if (wish == Toggle::On) return asked_layout(question, dtype, Layout::ChannelsLast);
-  if (wish == Toggle::Off) return asked_layout(question, dtype, Layout::Contiguous);
+  const auto wish = context.wishes.channels_last;
+  if (wish == Toggle::On) return asked_layout(context, dtype, Layout::ChannelsLast);
+  if (wish == Toggle::Off) return asked_layout(context, dtype, Layout::Contiguous);
 
-  auto choice = default_layout(question, dtype);
+  auto choice = default_layout(context, dtype);
   const auto other = choice.value == Layout::Contiguous ? Layout::ChannelsLast : Layout::Contiguous;
   const auto name = std::string(to_string(choice.value));
-  if (const auto* fault = layout_fault(question, dtype, choice.value)) {
+  if (const auto* fault = layout_fault(context, dtype, choice.value)) {
     return {other, fmt::format("{} is wrong here", name), {{name, describe(*fault)}}};
   }
-  if (const auto* fault = layout_fault(question, dtype, other)) {
+  if (const auto* fault = layout_fault(context, dtype, other)) {
     choice.reason = fmt::format("{} is wrong here", to_string(other));
     choice.rejected = {{std::string(to_string(other)), describe(*fault)}};
     return choice;
   }
-  const double mine = layout_time(question, dtype, choice.value);
-  const double theirs = layout_time(question, dtype, other);
+  const double mine = layout_time(context, dtype, choice.value);
+  const double theirs = layout_time(context, dtype, other);
   if (mine <= 0 || theirs <= 0) return choice;
   const auto times =
       fmt::format("{:.3g} ms against {:.3g} ms", std::min(mine, theirs), std::max(mine, theirs));
-  if (theirs < least_gain(question) * mine) {
+  if (theirs < least_gain(context) * mine) {
     return {other, "measured: " + times, {{name, "slower in the probes"}}};
   }
   choice.reason = mine <= theirs ? "measured: " + times : "measured: no clear difference, " + times;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which dtype the heavy ops compute in. Right comes first (probes), then what the hardware has,
-// then measured speed; where nothing was measured the default of the device's kind, and the reason
-// says so.
+// Which dtype the heavy ops compute in: correctness first (probes), then what the hardware
+// supports, then measured speed. Where nothing was measured it is the default of the device's kind,
+// and the reason says so.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using device::Kind;
 
-/// Ops whose fault in a dtype forbids that dtype. (Faults of the others can be stepped around.)
+/// Ops whose fault in a dtype forbids that dtype. (Faults of others have workarounds.)
 std::vector<std::string> deciding_ops(const Needs& needs) {
   std::vector<std::string> ops;
   for (const char* op : {"matmul", "linear", "batch_norm2d", "batch_norm3d"}) {
@@ -22,7 +22,7 @@ std::vector<std::string> deciding_ops(const Needs& needs) {
   return ops;
 }
 
-/// The ops whose time stands for the model's.
+/// The ops whose time represents the model's.
 std::vector<std::string> timed_ops(const Needs& needs) {
   std::vector<std::string> ops;
   for (const int dims : {2, 3}) {
@@ -34,22 +34,21 @@ std::vector<std::string> timed_ops(const Needs& needs) {
   return ops;
 }
 
-const probe::Verdict* dtype_fault(const Question& question, DType dtype) {
-  for (const auto& op : deciding_ops(question.needs)) {
-    if (const auto* fault = question.evidence.fault(op, dtype)) return fault;
+const probe::Verdict* dtype_fault(const Context& context, DType dtype) {
+  for (const auto& op : deciding_ops(context.needs)) {
+    if (const auto* fault = context.evidence.fault(op, dtype)) return fault;
   }
   if (is_half(dtype)) {
-    if (const auto* fault = question.evidence.fault("autocast.effective_dtype", dtype))
-      return fault;
+    if (const auto* fault = context.evidence.fault("autocast.effective_dtype", dtype)) return fault;
   }
-  return conv_fault(question, dtype);
+  return conv_fault(context, dtype);
 }
 
-bool is_proven(const Question& question, DType dtype) {
-  const auto& evidence = question.evidence;
-  const auto ops = deciding_ops(question.needs);
+bool is_proven(const Context& context, DType dtype) {
+  const auto& evidence = context.evidence;
+  const auto ops = deciding_ops(context.needs);
   const bool convs_proven = std::all_of(
-      question.needs.convs.begin(), question.needs.convs.end(), [&](const ConvNeed& conv) {
+      context.needs.convs.begin(), context.needs.convs.end(), [&](const ConvNeed& conv) {
         const auto op = fmt::format("conv{}d", conv.dims);
         return conv.dims == 1 || evidence.proven(op, dtype, probe::Layout::Contiguous) ||
                evidence.proven(op, dtype, probe::Layout::ChannelsLast);
@@ -60,11 +59,11 @@ bool is_proven(const Question& question, DType dtype) {
 }
 
 /// Time in this dtype over time in f32, by the probes of the model's heavy ops; 0 = not timed.
-double time_ratio(const Question& question, DType dtype) {
+double time_ratio(const Context& context, DType dtype) {
   double half = 0, full = 0;
-  for (const auto& op : timed_ops(question.needs)) {
-    const double a = question.evidence.best_time(op, dtype);
-    const double b = question.evidence.best_time(op, DType::F32);
+  for (const auto& op : timed_ops(context.needs)) {
+    const double a = context.evidence.best_time(op, dtype);
+    const double b = context.evidence.best_time(op, DType::F32);
     if (a <= 0 || b <= 0) continue;
     half += a;
     full += b;
@@ -72,103 +71,103 @@ double time_ratio(const Question& question, DType dtype) {
   return full > 0 ? half / full : 0;
 }
 
-/// Why a half-precision dtype is out of the question here, or an empty text.
-std::string why_not(const Question& question, DType dtype) {
-  const auto& [facts, needs, wishes, evidence] = question;
+/// Why a half-precision dtype cannot be used here, or an empty text.
+std::string why_not(const Context& context, DType dtype) {
+  const auto& [facts, needs, wishes, evidence] = context;
   const bool bf16 = dtype == DType::BF16;
   if (!(bf16 ? needs.tolerates_bf16 : needs.tolerates_f16)) {
     return fmt::format("{} does not tolerate it", needs.name);
   }
-  if (question.is(Kind::Mps) && needs.f32_on_metal) return "it gave people NaNs on Metal";
+  if (context.is(Kind::Mps) && needs.f32_on_metal) return "it gave NaNs on Metal";
   if (wishes.numerics == Numerics::Strict) return "numerics are strict: f32 means f32";
   if (wishes.preferred_dtype == DType::F32) return "the configuration turns mixed precision off";
-  if (const auto* fault = dtype_fault(question, dtype)) return describe(*fault);
-  if (question.is(Kind::Xpu)) return "never tested on XPU";
-  if (question.is(Kind::Cuda) && facts.capability < 70) return "no fast half precision before sm70";
-  if (question.is(Kind::Cuda) && bf16 && facts.capability < 80) {
+  if (const auto* fault = dtype_fault(context, dtype)) return describe(*fault);
+  if (context.is(Kind::Xpu)) return "never tested on XPU";
+  if (context.is(Kind::Cuda) && facts.capability < 70) return "no fast half precision before sm70";
+  if (context.is(Kind::Cuda) && bf16 && facts.capability < 80) {
     return fmt::format("emulated on sm{}: bf16 arithmetic begins with sm80", facts.capability);
   }
-  if (question.is(Kind::Mps) && bf16 && question.macos_older_than(14, 0)) {
+  if (context.is(Kind::Mps) && bf16 && context.macos_older_than(14, 0)) {
     return "bf16 on Metal needs macOS 14";
   }
-  if (question.is(Kind::Mps) && bf16 && !facts.has_dtype(DType::BF16)) {
+  if (context.is(Kind::Mps) && bf16 && !facts.has_dtype(DType::BF16)) {
     return "emulated on M1 and M2: no gain over f16";
   }
-  if (question.is(Kind::Cpu) && needs.host.own_kernels) {
+  if (context.is(Kind::Cpu) && needs.host.own_kernels) {
     return "the model's own kernels for CPUs are f32 and faster";
   }
-  if (question.is(Kind::Cpu) && !facts.has_dtype(dtype)) {
+  if (context.is(Kind::Cpu) && !facts.has_dtype(dtype)) {
     return bf16 ? "this CPU has neither AMX nor AVX-512-BF16: emulated, slower than f32"
                 : "no f16 arithmetic on this CPU";
   }
   return {};
 }
 
-std::string half_reason(const Question& question, DType dtype) {
+std::string half_reason(const Context& context, DType dtype) {
   const std::string scaler = dtype == DType::BF16 ? "needs no loss scaling" : "with loss scaling";
-  const double ratio = time_ratio(question, dtype);
-  std::string evidence = is_proven(question, dtype)
+  const double ratio = time_ratio(context, dtype);
+  std::string evidence = is_proven(context, dtype)
                              ? "passed its probes"
-                             : fmt::format("not measured: default for {}", question.device_name());
+                             : fmt::format("not measured: default for {}", context.device_name());
   if (ratio > 0) evidence += fmt::format(", {:.2f} of f32's time", ratio);
-  return question.train() ? evidence + "; " + scaler : evidence;
+  return context.train() ? evidence + "; " + scaler : evidence;
 }
 
-/// Is this half-precision dtype better than f32 here, and not only smaller?
-bool beats_f32(const Question& question, DType dtype) {
-  const double ratio = time_ratio(question, dtype);
-  switch (question.facts.kind) {
+/// Is this half-precision dtype faster than f32 here, not only smaller?
+bool beats_f32(const Context& context, DType dtype) {
+  const double ratio = time_ratio(context, dtype);
+  switch (context.facts.kind) {
     case Kind::Cuda:
       return ratio < 1.25;  // tensor cores; 0 = not timed
     case Kind::Mps:
-      return is_proven(question, dtype) && ratio < 0.95;
+      return is_proven(context, dtype) && ratio < 0.95;
     case Kind::Cpu:
-      return is_proven(question, dtype) && ratio > 0 && ratio < 0.95;
+      return is_proven(context, dtype) && ratio > 0 && ratio < 0.95;
     case Kind::Xpu:
       break;
   }
   return false;
 }
 
-/// A preference counts where this dtype is known to work; one for Metal alone counts there always.
-bool is_preferred(const Question& question, DType dtype) {
-  const auto& wishes = question.wishes;
-  if (question.is(Kind::Mps) && wishes.preferred_on_mps) return wishes.preferred_on_mps == dtype;
-  return wishes.preferred_dtype == dtype && (question.is(Kind::Cuda) || is_proven(question, dtype));
+/// A preference counts where the dtype is known to work; one for Metal only always counts there.
+bool is_preferred(const Context& context, DType dtype) {
+  const auto& wishes = context.wishes;
+  if (context.is(Kind::Mps) && wishes.preferred_on_mps) return wishes.preferred_on_mps == dtype;
+  return wishes.preferred_dtype == dtype && (context.is(Kind::Cuda) || is_proven(context, dtype));
 }
 
-std::string f32_reason(const Question& question, const std::vector<DType>& halves) {
-  if (question.wishes.numerics == Numerics::Strict) return "numerics are strict";
-  if (question.wishes.preferred_dtype == DType::F32) {
+std::string f32_reason(const Context& context, const std::vector<DType>& halves) {
+  if (context.wishes.numerics == Numerics::Strict) return "numerics are strict";
+  if (context.wishes.preferred_dtype == DType::F32) {
     return "the configuration turns mixed precision off";
   }
   for (const auto dtype : halves) {
-    if (const double ratio = time_ratio(question, dtype); ratio > 0) {
+    if (const double ratio = time_ratio(context, dtype); ratio > 0) {
       return fmt::format("{} takes {:.2f} of f32's time in the probes: no gain worth its rounding",
                          to_string(dtype), ratio);
     }
   }
   if (halves.empty()) return "no half precision is usable here";
   return fmt::format("not measured: default for {}, the exact choice until probes have passed",
-                     question.device_name());
+                     context.device_name());
 }
 
-DTypeRanking rank_asked(const Question& question, DType dtype) {
-  const auto& [facts, needs, wishes, evidence] = question;
-  check(dtype != DType::F64 || !question.is(Kind::Mps), ErrorKind::Device,
+DTypeRanking rank_asked(const Context& context, DType dtype) {
+  const auto& [facts, needs, wishes, evidence] = context;
+  check(dtype != DType::F64 || !context.is(Kind::Mps), ErrorKind::Device,
         "[plan.dtype] Metal has no float64; got dtype f64, expected f32, bf16 or f16.");
   const bool tolerated =
       !is_half(dtype) || (dtype == DType::BF16 ? needs.tolerates_bf16 : needs.tolerates_f16);
   check(tolerated, ErrorKind::Usage,
         "[plan.dtype] {} does not tolerate {}; got dtype {}, expected f32.", needs.name,
         to_string(dtype), to_string(dtype));
-  if (const auto* fault = dtype_fault(question, dtype)) {
+  if (const auto* fault = dtype_fault(context, dtype)) {
     fail(ErrorKind::Device,
          "[plan.dtype] {} on {} would be wrong: {}; got dtype {}, expected auto.", to_string(dtype),
          facts.label(), describe(*fault), to_string(dtype));
   }
-  const bool needs_macos14 = question.is(Kind::Mps) && dtype == DType::BF16;
-  check(!needs_macos14 || !question.macos_older_than(14, 0), ErrorKind::Device,
+  const bool needs_macos14 = context.is(Kind::Mps) && dtype == DType::BF16;
+  check(!needs_macos14 || !context.macos_older_than(14, 0), ErrorKind::Device,
         "[plan.dtype] bf16 on Metal needs macOS 14; got {}, expected dtype f16 or f32.",
         facts.os_version);
   std::string reason = "as asked";
@@ -179,59 +178,59 @@ DTypeRanking rank_asked(const Question& question, DType dtype) {
 
 }  // namespace
 
-DTypeRanking rank_dtypes(const Question& question) {
-  const auto& wishes = question.wishes;
-  if (wishes.dtype) return rank_asked(question, *wishes.dtype);
+DTypeRanking rank_dtypes(const Context& context) {
+  const auto& wishes = context.wishes;
+  if (wishes.dtype) return rank_asked(context, *wishes.dtype);
   DTypeRanking ranking;
   std::vector<DType> halves;  // usable, bf16 first: it needs no loss scaling
   for (const auto dtype : {DType::BF16, DType::F16}) {
-    const auto why = why_not(question, dtype);
+    const auto why = why_not(context, dtype);
     if (why.empty()) {
       halves.push_back(dtype);
     } else {
       ranking.rejected.push_back({std::string(to_string(dtype)), why});
     }
   }
-  const auto is_first = [&](DType dtype) { return is_preferred(question, dtype); };
+  const auto is_first = [&](DType dtype) { return is_preferred(context, dtype); };
   std::stable_partition(halves.begin(), halves.end(), is_first);
 
   std::vector<DTypeOption> later;  // only if f32 does not fit
   for (const auto dtype : halves) {
     if (is_first(dtype)) {
       ranking.options.push_back({dtype, "preferred by the configuration, usable here"});
-    } else if (beats_f32(question, dtype)) {
-      ranking.options.push_back({dtype, half_reason(question, dtype)});
+    } else if (beats_f32(context, dtype)) {
+      ranking.options.push_back({dtype, half_reason(context, dtype)});
     } else {
-      later.push_back({dtype, "f32 does not fit; " + half_reason(question, dtype)});
+      later.push_back({dtype, "f32 does not fit; " + half_reason(context, dtype)});
     }
   }
-  if (const auto* fault = dtype_fault(question, DType::F32)) {
+  if (const auto* fault = dtype_fault(context, DType::F32)) {
     ranking.rejected.push_back({"f32", describe(*fault)});
   } else {
-    ranking.options.push_back({DType::F32, f32_reason(question, halves)});
+    ranking.options.push_back({DType::F32, f32_reason(context, halves)});
   }
   ranking.options.insert(ranking.options.end(), later.begin(), later.end());
   check(!ranking.options.empty(), ErrorKind::Device,
         "[plan.dtype] no dtype gives {} right numbers on {}: {}. Use --device cpu.",
-        question.needs.name, question.facts.label(),
+        context.needs.name, context.facts.label(),
         ranking.rejected.empty() ? "" : ranking.rejected.back().why);
   return ranking;
 }
 
-Choice<bool> choose_autocast(const Question& question, DType dtype) {
+Choice<bool> choose_autocast(const Context& context, DType dtype) {
   if (!is_half(dtype)) {
     return {false, fmt::format("everything computes in {}", to_string(dtype)), {}};
   }
-  const bool pure = !question.train() && question.wishes.numerics == Numerics::Fast;
+  const bool pure = !context.train() && context.wishes.numerics == Numerics::Fast;
   if (pure) return {false, "numerics are fast: the whole model runs in half precision", {}};
   return {true,
-          question.train() ? "f32 master weights, norms and loss; heavy ops in half precision"
-                           : "weights in half precision, norms and softmax in f32",
+          context.train() ? "f32 master weights, norms and loss; heavy ops in half precision"
+                          : "weights in half precision, norms and softmax in f32",
           {{"off", "norms, softmax and loss would lose digits"}}};
 }
 
-Choice<bool> choose_scaler(const Question& question, DType dtype) {
-  if (!question.train()) return {false, "no gradients in inference", {}};
+Choice<bool> choose_scaler(const Context& context, DType dtype) {
+  if (!context.train()) return {false, "no gradients in inference", {}};
   if (dtype == DType::F16) {
     return {true,
             "f16 gradients underflow without loss scaling (ours keeps its state in f32, on "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Faults that the engine steps around instead of giving a dtype or a device up.
+// Faults that the engine works around instead of giving up a dtype or a device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,21 +25,19 @@ bool has_grouped_queries(const Needs& needs) {
 }
 
 struct Remedy {
-  const char* op;  // whose verdict calls for it
+  const char* op;  // whose fault requires it
   const char* id;  // what the engine looks for
   bool per_dtype;  // only a fault in the plan's own dtype counts
-  bool (*concerns)(const Question&, const char* op);
+  bool (*concerns)(const Context&, const char* op);
 };
 
-bool always(const Question&, const char*) { return true; }
-bool if_used(const Question& question, const char* op) { return question.needs.uses_op(op); }
-bool if_trained(const Question& question, const char* op) {
-  return question.train() && question.needs.uses_op(op);
+bool always(const Context&, const char*) { return true; }
+bool if_used(const Context& context, const char* op) { return context.needs.uses_op(op); }
+bool if_trained(const Context& context, const char* op) {
+  return context.train() && context.needs.uses_op(op);
 }
-bool if_long(const Question& question, const char*) { return has_long_conv(question.needs); }
-bool if_grouped(const Question& question, const char*) {
-  return has_grouped_queries(question.needs);
-}
+bool if_long(const Context& context, const char*) { return has_long_conv(context.needs); }
+bool if_grouped(const Context& context, const char*) { return has_grouped_queries(context.needs); }
 
 constexpr Remedy kRemedies[] = {
     {"conv1d.long", "tile_conv1d", true, if_long},
@@ -59,20 +57,20 @@ void add_once(std::vector<Workaround>& list, const char* id, std::string why) {
 
 }  // namespace
 
-std::vector<Workaround> choose_workarounds(const Question& question, DType dtype) {
+std::vector<Workaround> choose_workarounds(const Context& context, DType dtype) {
   std::vector<Workaround> list;
   for (const auto& remedy : kRemedies) {
-    if (!remedy.concerns(question, remedy.op)) continue;
-    const auto* fault = remedy.per_dtype ? question.evidence.fault(remedy.op, dtype)
-                                         : question.evidence.fault(remedy.op);
+    if (!remedy.concerns(context, remedy.op)) continue;
+    const auto* fault = remedy.per_dtype ? context.evidence.fault(remedy.op, dtype)
+                                         : context.evidence.fault(remedy.op);
     if (fault != nullptr) add_once(list, remedy.id, describe(*fault));
   }
-  if (!question.is(Kind::Mps)) return list;
-  if (has_long_conv(question.needs) && question.macos_older_than(15, 1)) {
+  if (!context.is(Kind::Mps)) return list;
+  if (has_long_conv(context.needs) && context.macos_older_than(15, 1)) {
     add_once(list, "tile_conv1d", "1-D convolutions beyond 65536 need macOS 15.1");
   }
-  if (question.needs.uses_op("float64")) add_once(list, "float64_on_host", "Metal has no float64");
-  if (!question.needs.fixed_shapes) {
+  if (context.needs.uses_op("float64")) add_once(list, "float64_on_host", "Metal has no float64");
+  if (!context.needs.fixed_shapes) {
     add_once(list, "shape_buckets",
              "Metal keeps a graph for every shape: inputs are padded to a few");
   }

@@ -12,8 +12,8 @@
 
 namespace ubique::plan {
 
-/// All that a rule may look at.
-struct Question {
+/// The input of every rule.
+struct Context {
   const device::Facts& facts;
   const Needs& needs;
   const Wishes& wishes;
@@ -22,7 +22,7 @@ struct Question {
   bool train() const { return wishes.mode == Mode::Train; }
   bool is(device::Kind kind) const { return facts.kind == kind; }
   std::string device_name() const;  ///< "Metal", "CUDA sm75", "the CPU"
-  /// False where the system is not macOS: a pretend Metal device on Linux has no such limits.
+  /// False if the system is not macOS: a pretend Metal device on Linux has no such limits.
   bool macos_older_than(int major, int minor) const;
 };
 
@@ -30,11 +30,11 @@ struct Question {
 bool older_than(std::string_view version, int major, int minor);
 
 // rule_device.cpp
-void refuse_impossible(const Question& question);
-Choice<std::string> choose_device(const Question& question);
-Choice<std::string> choose_distributed(const Question& question);
+void refuse_impossible(const Context& context);
+Choice<std::string> choose_device(const Context& context);
+Choice<std::string> choose_distributed(const Context& context);
 
-// rule_precision.cpp: dtypes to try, best first. Later ones serve when the first do not fit.
+// rule_precision.cpp: dtypes to try, best first. Later ones are used if the first do not fit.
 struct DTypeOption {
   DType dtype = DType::F32;
   std::string reason;
@@ -43,18 +43,18 @@ struct DTypeRanking {
   std::vector<DTypeOption> options;
   std::vector<Rejected> rejected;
 };
-DTypeRanking rank_dtypes(const Question& question);
-Choice<bool> choose_autocast(const Question& question, DType dtype);
-Choice<bool> choose_scaler(const Question& question, DType dtype);
+DTypeRanking rank_dtypes(const Context& context);
+Choice<bool> choose_autocast(const Context& context, DType dtype);
+Choice<bool> choose_scaler(const Context& context, DType dtype);
 
 // rule_layout.cpp
-/// A verdict that rules out every layout for a convolution the model has, or nullptr.
-const probe::Verdict* conv_fault(const Question& question, DType dtype);
-Choice<probe::Layout> choose_layout(const Question& question, DType dtype);
-Choice<std::int64_t> choose_padding(const Question& question, DType dtype);
+/// A verdict that rules out every layout for one of the model's convolutions, or nullptr.
+const probe::Verdict* conv_fault(const Context& context, DType dtype);
+Choice<probe::Layout> choose_layout(const Context& context, DType dtype);
+Choice<std::int64_t> choose_padding(const Context& context, DType dtype);
 
-// rule_attention.cpp: an empty reason means that none is possible and right in this dtype.
-Choice<Attention> choose_attention(const Question& question, DType dtype);
+// rule_attention.cpp: an empty reason means that no kernel is usable in this dtype.
+Choice<Attention> choose_attention(const Context& context, DType dtype);
 
 // rule_batch.cpp
 struct BatchTarget {
@@ -62,10 +62,10 @@ struct BatchTarget {
   std::int64_t per_device = 1;  ///< effective / processes
   std::string reason;
 };
-BatchTarget choose_target(const Question& question);
+BatchTarget choose_target(const Context& context);
 /// Sizes to try, largest first: in training the divisors of the effective batch, so that every
 /// update has the same number of samples.
-std::vector<std::int64_t> batch_sizes(const Question& question, const BatchTarget& target);
+std::vector<std::int64_t> batch_sizes(const Context& context, const BatchTarget& target);
 
 // rule_fit.cpp
 struct Fit {
@@ -78,13 +78,13 @@ struct Fit {
   std::vector<Rejected> rejected_dtypes;
 };
 /// Device error (DoesNotFit) if nothing fits.
-Fit find_fit(const Question& question, const BatchTarget& target, const DTypeRanking& ranking);
+Fit find_fit(const Context& context, const BatchTarget& target, const DTypeRanking& ranking);
 
 // rule_runtime.cpp
-void choose_runtime(const Question& question, Plan& plan);
+void choose_runtime(const Context& context, Plan& plan);
 // rule_numerics.cpp
-void choose_numerics(const Question& question, Plan& plan);
+void choose_numerics(const Context& context, Plan& plan);
 // rule_workarounds.cpp
-std::vector<Workaround> choose_workarounds(const Question& question, DType dtype);
+std::vector<Workaround> choose_workarounds(const Context& context, DType dtype);
 
 }  // namespace ubique::plan

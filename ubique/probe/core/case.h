@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a family asks to have probed: an op with the channels, dilations and head sizes it will
-// really use, extents scaled down. Plain data, so that it can come from a file; probe/suite.h runs
+// A probe request of a model family: an op with the channels, dilations and head sizes that it
+// really uses, extents scaled down. Plain data, so that it can come from a file; probe/suite.h runs
 // it.
 #pragma once
 

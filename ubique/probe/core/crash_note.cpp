@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Signal handlers that write the id of the running probe to a file.
 #include "ubique/probe/core/crash_note.h"
 
 #include <fcntl.h>
@@ -18,7 +19,7 @@ constexpr std::array<int, 5> kFatalSignals = {SIGABRT, SIGSEGV, SIGBUS, SIGILL, 
 // Plain memory: a signal handler may neither allocate nor lock.
 std::array<char, 4096> note_path{};
 std::array<char, 512> note_line{};
-volatile std::sig_atomic_t note_length = 0;  // 0 = no probe under way
+volatile std::sig_atomic_t note_length = 0;  // 0 = no probe is running
 
 template <std::size_t N>
 bool keep_text(std::array<char, N>& buffer, const std::string& text) {
@@ -28,7 +29,7 @@ bool keep_text(std::array<char, N>& buffer, const std::string& text) {
   return true;
 }
 
-/// Installed with SA_RESETHAND: returning lets the signal do what it would have done.
+/// Installed with SA_RESETHAND: after it returns, the signal's default action follows.
 void leave_note(int /*signal*/) {
   const auto length = note_length;
   note_length = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Some drivers abort the process instead of throwing (Metal does for a few shapes). A probe cannot
-// survive that, but it can leave a note, so that the next run reports the probe as failed and goes
-// on.
+// survive that, but it can leave a note, so that the next run reports it as failed and continues
+// with the others.
 #pragma once
 
 #include <filesystem>
@@ -11,8 +11,8 @@
 
 namespace ubique::probe {
 
-/// While one lives, a fatal signal appends the id of the probe under way to the note file. At most
-/// one lives at a time; an empty path makes it do nothing.
+/// While it exists, a fatal signal appends the id of the running probe to the note file. At most
+/// one may exist at a time; with an empty path it does nothing.
 class CrashNote {
  public:
   explicit CrashNote(const std::filesystem::path& path);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The tolerance formula and the comparison of tensors.
 #include "ubique/probe/core/error_model.h"
 
 #include <ATen/ATen.h>
@@ -11,8 +12,8 @@
 namespace ubique::probe {
 namespace {
 
-// Room for what the model leaves out: the largest of many errors instead of a typical one (about
-// 5), and other orders of summation.
+// Safety factor for what the model leaves out: the largest of many errors instead of a typical one
+// (about 5), and other orders of summation.
 constexpr double kSafety = 8;
 
 Difference shapes_differ() {

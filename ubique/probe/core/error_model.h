@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large a rounding error may be before a number counts as wrong: from the dtype's epsilon and
-// the length of the accumulation. The derivation is in docs/why/error-model.md. Knows nothing of
+// How large a rounding error may be before a result counts as wrong, from the dtype's epsilon and
+// the length of the accumulation. The derivation is in docs/why/error-model.md. Independent of
 // devices.
 #pragma once
 
@@ -13,10 +13,10 @@
 
 namespace ubique::probe {
 
-/// What happens to a number on its way through an op.
+/// The roundings that a value goes through in an op.
 struct RoundingPath {
   double terms = 1;      ///< length of the longest sum, accumulated in accumulator(dtype)
-  double roundings = 1;  ///< how often a value on the way is stored in the dtype itself
+  double roundings = 1;  ///< how often an intermediate value is stored in the dtype itself
   double growth = 1;     ///< factor of algorithms that trade exactness for speed (kWinogradGrowth)
 };
 
@@ -28,7 +28,7 @@ DType accumulator(DType dtype);  ///< f32 for f32 and below, f64 for f64
 /// 8 (roundings u(dtype) + growth sqrt(terms) u(accumulator)) with u = epsilon / 2.
 double tolerance(DType dtype, const RoundingPath& path);
 
-/// How far a tensor is from its reference, at the element where it is farthest.
+/// The largest difference between a tensor and its reference.
 struct Difference {
   double error = 0;  ///< max |value - reference| / (rms(reference) + |reference|); infinity for NaN
   std::int64_t at = 0;  ///< flat index of that element

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Findings, ids and the hash of names.
 #include "ubique/probe/core/probe.h"
 
 #include <fmt/format.h>

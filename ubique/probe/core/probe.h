@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One probe: a name and a function that runs on a device and finds something out. What the standard
-// ops share (inputs, reference, comparison) is in operation.h; the list is made in suite.h.
+// One probe: a name and a function that runs on a device and returns a finding. What the standard
+// ops share (inputs, reference, comparison) is in probes/operation.h; suite.h makes the list.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -16,13 +16,13 @@
 
 namespace ubique::probe {
 
-/// Where and with which randomness a probe runs.
+/// The device, random stream and settings that a probe runs with.
 struct Site {
   c10::Device device;
   const device::Facts& facts;
   Random random;       ///< the probe's own stream: the same numbers on every device
   bool timing = true;  ///< false: timed probes only compare numbers
-  int threads = 1;     ///< of the CPU, for timing; numbers are compared with one
+  int threads = 1;     ///< CPU threads for timing; numbers are compared with one thread
 };
 
 struct Finding {
@@ -48,7 +48,7 @@ struct Probe {
   std::string id() const;  ///< "conv3d.dilated[c5d2]/f32/contiguous/gradient"
 };
 
-/// A number for a name, the same in every process (FNV-1a): stream numbers, cache file names.
+/// FNV-1a, the same in every process: for stream numbers and names of cache files.
 std::uint64_t name_hash(std::string_view name);
 
 }  // namespace ubique::probe

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// While one lives, float32 means float32: TF32, bf16 and half-precision reductions that LibTorch
-// may use behind a float32 or half result are off. The old settings come back when it dies.
+// While a StrictNumerics exists, float32 means float32: TF32 and reduced-precision accumulation
+// that LibTorch may use for float32 or half results are off. The destructor restores the old
+// settings.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The median of repeated runs, and the scoped thread count.
 #include "ubique/probe/core/timing.h"
 
 #include <ATen/Parallel.h>

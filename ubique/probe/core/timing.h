@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long a small piece of work takes on a device. Used to choose between things that are all
-// right.
+// Timing of a small piece of work on a device, to choose between correct alternatives.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -9,13 +8,12 @@
 
 namespace ubique::probe {
 
-/// Median milliseconds of `work` after a warm-up, waiting for the device each time. Up to nine
-/// runs, fewer when they are long: about 50 ms are spent in all.
+/// Median milliseconds of `work` after a warm-up, synchronised each time. Up to nine runs, fewer if
+/// they are long: about 50 ms in all.
 double median_ms(c10::Device device, const std::function<void()>& work);
 
-/// LibTorch's threads on the CPU while it lives. Most probes are so small that one is fastest,
-/// above all where other programs are busy: threads that wait for each other burn their time
-/// slices.
+/// Sets the number of LibTorch's CPU threads for a scope. Most probes are so small that one thread
+/// is fastest, above all on a busy machine, where threads waste time waiting for each other.
 class ThreadCount {
  public:
   explicit ThreadCount(int threads);

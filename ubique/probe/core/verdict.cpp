@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Names of outcomes and layouts, and searches in a report.
 #include "ubique/probe/core/verdict.h"
 
 namespace ubique::probe {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What probes found out about a device, as plain data: read by the planner, kept in the cache,
-// shared between people. No torch in here.
+// The results of probes as plain data: read by the planner, kept in the cache, shared between
+// users. No torch in here.
 #pragma once
 
 #include <string>
@@ -41,7 +41,7 @@ struct Verdict {
   bool slower_than_cpu() const { return cpu_ms > 0 && device_ms > cpu_ms; }
 };
 
-/// All verdicts about one device, with what they are valid for.
+/// All verdicts about one device, with the device and versions that they are valid for.
 struct Report {
   std::string device;  ///< Facts::name
   std::string backend;

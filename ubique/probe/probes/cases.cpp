@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of ops that a Case may name, and the checks of its fields.
 #include "ubique/probe/probes/cases.h"
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a Case (plain data, perhaps out of a file) to the probes that answer it.
+// Turns a Case (plain data, possibly from a file) into probes.
 //
 // op            shape                        uses
 // matmul        (M, K) or (B, M, K)          out_channels = columns of the right-hand side
@@ -25,7 +25,7 @@ std::vector<std::string> case_ops();
 /// that is not positive or too large to probe, channels_last without channels, a dtype without
 /// arithmetic.
 void validate(const Case& request);
-/// Validates, then one or more ops per case (attention: each way to compute it), forward and
+/// Validates the case, then makes probes for one or more ops (attention: each method), forward and
 /// gradient, per dtype and layout.
 std::vector<Probe> probes_of(const Case& request);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The groups of built-in probes, one file each. Standard ops are lists of Cases and a function that
-// turns a Case into probes, so that families get the very same code; the rest are probes of their
-// own.
+// turns a Case into probes, which the families' own cases use too; the rest are special probes.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs an op forward and backward, compares it with float64 on the CPU, and times it.
 #include "ubique/probe/probes/operation.h"
 
 #include <ATen/ATen.h>
@@ -22,7 +23,7 @@ struct Setting {
 at::Tensor in_layout(const at::Tensor& tensor, Layout layout) {
   if (layout == Layout::Contiguous) return tensor;
   // A clone, because contiguous() leaves a tensor of one channel as it is: the memory is the same,
-  // but its strides go on saying "contiguous", and kernels go by the strides.
+  // but its strides stay "contiguous", and kernels choose by the strides.
   if (tensor.dim() == 4) return tensor.clone(at::MemoryFormat::ChannelsLast);
   if (tensor.dim() == 5) return tensor.clone(at::MemoryFormat::ChannelsLast3d);
   return tensor;
@@ -36,13 +37,13 @@ Tensors make_operands(const Operation& operation, DType dtype, const Random& ran
   return operands;
 }
 
-/// The gradient that arrives from above, for an output of this shape.
+/// The gradient of the output, random.
 at::Tensor make_upstream(const at::Tensor& output, DType dtype, const Random& random) {
   return make_operand({.name = "upstream", .shape = output.sizes().vec()}, dtype,
                       random.fork(1000));
 }
 
-// Always a copy: an op that works in place must not reach the host's tensors.
+// Always a copy: an in-place op must not change the host's tensors.
 Tensors to_reference(const Tensors& operands) {
   Tensors moved;
   for (const auto& operand : operands) moved.push_back(operand.to(at::kDouble, false, true));
@@ -131,7 +132,7 @@ Finding examine(const Operation& operation, const Setting& setting, const Site& 
   const ThreadCount threads(site.threads);
   finding.device_ms = time_operation(operation, setting, site.device, site.random);
   if (site.facts.kind != device::Kind::Cpu) {
-    // What one would do instead: the same work on the CPU the way CPUs like it.
+    // The alternative on the CPU: f32 and contiguous, which CPUs are fastest in.
     const Setting plain{DType::F32, Layout::Contiguous, setting.gradient};
     finding.cpu_ms = time_operation(operation, plain, c10::Device(c10::kCPU), site.random);
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A differentiable op as data, and the one way to probe it: the same rounded inputs through the op
-// on the device and, in float64, on the CPU; outputs or gradients compared under the error model.
+// A differentiable op as data, and how it is probed: the same rounded inputs go through the op on
+// the device and, in float64, on the CPU; outputs or gradients are compared under the error model.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -34,7 +34,7 @@ struct Operation {
   /// Runs on whatever device and dtype its inputs have. Gradients flow from the first output.
   std::function<Tensors(const Tensors&)> forward;
   RoundingPath path = {};
-  /// (optional) What must hold on the device alone; called after a forward pass that agreed.
+  /// (optional) A property that must hold on the device; checked after a correct forward pass.
   std::function<Finding(const Tensors& inputs, const at::Tensor& output, double tolerance)>
       invariant = {};
   bool timed = false;

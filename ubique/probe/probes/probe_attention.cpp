@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scaled dot-product attention in every way the planner may choose to compute it. Beside the
-// numbers, causality is tested directly: changing later tokens must leave earlier outputs as they
-// were.
+// Scaled dot-product attention with every method that the planner may choose. Beside the numbers,
+// causality is tested directly: changing later tokens must not change earlier outputs.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -11,52 +10,52 @@
 namespace ubique::probe {
 namespace {
 
-/// One way to compute attention; the op name is what the planner ranks.
-enum class AttentionWay { FusedCausal, FusedFull, ExplicitMask, Math, Grouped, Window };
+/// A method to compute attention; the planner ranks the op names.
+enum class AttentionMethod { FusedCausal, FusedFull, ExplicitMask, Math, Grouped, Window };
 
-const char* op_of(AttentionWay way) {
-  switch (way) {
-    case AttentionWay::FusedCausal:
+const char* op_of(AttentionMethod method) {
+  switch (method) {
+    case AttentionMethod::FusedCausal:
       return "attention.fused_causal";
-    case AttentionWay::FusedFull:
+    case AttentionMethod::FusedFull:
       return "attention.fused_full";
-    case AttentionWay::ExplicitMask:
+    case AttentionMethod::ExplicitMask:
       return "attention.explicit_mask";
-    case AttentionWay::Math:
+    case AttentionMethod::Math:
       return "attention.math";
-    case AttentionWay::Grouped:
+    case AttentionMethod::Grouped:
       return "attention.gqa";
-    case AttentionWay::Window:
+    case AttentionMethod::Window:
       break;
   }
   return "attention.window";
 }
 
-/// True where a query may look: not later than itself, and at most `window` keys back (0 = all).
+/// The causal mask: true for keys not later than the query and at most `window` back (0 = all).
 at::Tensor visible(std::int64_t length, std::int64_t window, c10::Device device) {
   auto mask = at::ones({length, length}, at::kBool).tril();
   if (window > 0) mask = mask.triu(1 - window);
   return mask.to(device);  // (T, T)
 }
 
-at::Tensor attend(AttentionWay way, const Case& request, const Tensors& in) {
-  // Models make heads by a view, so the operands are (B, T, H, D) and what attention sees is
-  // strided.
+at::Tensor attend(AttentionMethod method, const Case& request, const Tensors& in) {
+  // Models split heads with a view, so the operands are (B, T, H, D) and attention gets strided
+  // tensors.
   const auto query = in[0].transpose(1, 2), key = in[1].transpose(1, 2);  // (B, H, T, D)
   const auto value = in[2].transpose(1, 2);
   std::optional<at::Tensor> mask;
-  switch (way) {
-    case AttentionWay::ExplicitMask:
-    case AttentionWay::Window:
+  switch (method) {
+    case AttentionMethod::ExplicitMask:
+    case AttentionMethod::Window:
       mask = visible(query.size(2), request.window, query.device());
       return at::scaled_dot_product_attention(query, key, value, mask);
-    case AttentionWay::Math:
+    case AttentionMethod::Math:
       return std::get<0>(
           at::_scaled_dot_product_attention_math(query, key, value, mask, 0.0, request.causal));
     default:
       break;
   }
-  const bool grouped = way == AttentionWay::Grouped;
+  const bool grouped = method == AttentionMethod::Grouped;
   return at::scaled_dot_product_attention(query, key, value, mask, 0.0, request.causal, {},
                                           grouped);
 }
@@ -68,14 +67,14 @@ at::Tensor with_other_future(const at::Tensor& tokens, std::int64_t first) {
   return at::cat({past, future * -3 + 1}, 1);  // (B, T, H, D)
 }
 
-Finding check_causality(AttentionWay way, const Case& request, const Tensors& in,
+Finding check_causality(AttentionMethod method, const Case& request, const Tensors& in,
                         const at::Tensor& output, double tolerance) {
   const auto length = in[0].size(1);
   for (const auto first : {length - 1, length / 2, std::int64_t{1}}) {
     if (first < 1) continue;
     const Tensors changed = {with_other_future(in[0], first), with_other_future(in[1], first),
                              with_other_future(in[2], first)};
-    const auto past = attend(way, request, changed).narrow(2, 0, first);
+    const auto past = attend(method, request, changed).narrow(2, 0, first);
     const auto leak = compare(past, output.narrow(2, 0, first));
     if (leak.error <= tolerance) continue;
     return judge(leak.error, tolerance,
@@ -85,7 +84,7 @@ Finding check_causality(AttentionWay way, const Case& request, const Tensors& in
   return {};
 }
 
-Operation attention_operation(AttentionWay way, const Case& request) {
+Operation attention_operation(AttentionMethod method, const Case& request) {
   const auto batch = request.shape[0], queries = request.shape[1], keys = request.shape.back();
   const auto groups = request.kv_heads > 0 ? request.kv_heads : request.heads;
   const auto sum = static_cast<double>(keys + request.head_dim);
@@ -102,25 +101,25 @@ Operation attention_operation(AttentionWay way, const Case& request) {
                          .gradient_path = gradient_path},
                         {.name = "key", .shape = kv_shape, .gradient_path = gradient_path},
                         {.name = "value", .shape = kv_shape, .gradient_path = gradient_path}};
-  operation.forward = [way, request](const Tensors& in) {
-    return Tensors{attend(way, request, in)};
+  operation.forward = [method, request](const Tensors& in) {
+    return Tensors{attend(method, request, in)};
   };
   operation.path = {sum, 3};
   operation.timed = request.timed;
   if (request.causal) {
-    operation.invariant = [way, request](const Tensors& in, const at::Tensor& output,
-                                         double limit) {
-      return check_causality(way, request, in, output, limit);
+    operation.invariant = [method, request](const Tensors& in, const at::Tensor& output,
+                                            double limit) {
+      return check_causality(method, request, in, output, limit);
     };
   }
   return operation;
 }
 
-std::vector<AttentionWay> ways_for(const Case& request) {
-  if (request.window > 0) return {AttentionWay::Window};
-  if (request.kv_heads > 0 && request.kv_heads != request.heads) return {AttentionWay::Grouped};
-  if (!request.causal) return {AttentionWay::FusedFull, AttentionWay::Math};
-  return {AttentionWay::FusedCausal, AttentionWay::ExplicitMask, AttentionWay::Math};
+std::vector<AttentionMethod> methods_for(const Case& request) {
+  if (request.window > 0) return {AttentionMethod::Window};
+  if (request.kv_heads > 0 && request.kv_heads != request.heads) return {AttentionMethod::Grouped};
+  if (!request.causal) return {AttentionMethod::FusedFull, AttentionMethod::Math};
+  return {AttentionMethod::FusedCausal, AttentionMethod::ExplicitMask, AttentionMethod::Math};
 }
 
 std::string attention_tag(const Case& request) {
@@ -153,7 +152,7 @@ Case attention_case(std::vector<std::int64_t> shape, std::int64_t heads, std::in
 std::vector<Case> attention_cases() {
   std::vector<Case> cases;
   for (const bool causal : {true, false}) {
-    // Around one block of 32, in the middle of one, and long: where kernels change.
+    // Lengths around a block of 32, within one, and long: kernels differ there.
     for (const std::int64_t length : {31, 32, 33, 70}) {
       cases.push_back(attention_case({1, length}, 2, 0, 64, causal));
     }
@@ -163,11 +162,11 @@ std::vector<Case> attention_cases() {
     cases.push_back(attention_case({1, 256}, 4, 0, 64, causal));
     cases.back().timed = true;
   }
-  for (const std::int64_t keys : {33, 1024}) {  // one query against a cache
+  for (const std::int64_t keys : {33, 1024}) {  // one query against a KV cache
     cases.push_back(attention_case({1, 1, keys}, 2, 0, 64, false));
   }
   cases.push_back(attention_case({1, 33}, 4, 2, 64, true));
-  cases.push_back(attention_case({1, 70}, 4, 1, 64, true));  // one key head for all
+  cases.push_back(attention_case({1, 70}, 4, 1, 64, true));  // multi-query: one KV head
   cases.push_back(attention_case({1, 1024}, 2, 1, 64, true));
   cases.push_back(attention_case({1, 70}, 4, 2, 32, false));
   cases.push_back(attention_case({1, 70}, 2, 0, 64, true, 16));
@@ -177,9 +176,10 @@ std::vector<Case> attention_cases() {
 
 std::vector<Probe> expand_attention(const Case& request) {
   std::vector<Probe> probes;
-  for (const auto way : ways_for(request)) {
-    auto made = make_probes({op_of(way), attention_tag(request), attention_operation(way, request),
-                             request.dtypes, request.layouts, request.gradient});
+  for (const auto method : methods_for(request)) {
+    auto made =
+        make_probes({op_of(method), attention_tag(request), attention_operation(method, request),
+                     request.dtypes, request.layouts, request.gradient});
     probes.insert(probes.end(), made.begin(), made.end());
   }
   return probes;

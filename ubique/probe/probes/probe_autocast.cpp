@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does autocast do anything? The dtype that products really come out in, whether a region without
-// it really is float32, and whether gradients arrive in the dtype of the parameters.
+// Does autocast take effect? The dtype of products under autocast, float32 inside a disabled
+// region, and gradients in the dtype of the parameters.
 #include <ATen/ATen.h>
 #include <ATen/autocast_mode.h>
 #include <c10/core/GradMode.h>
@@ -12,7 +12,7 @@
 namespace ubique::probe {
 namespace {
 
-/// Autocast on or off for a device type, as it was before when the region ends.
+/// Sets autocast for a device type and restores it at the end of the scope.
 class AutocastRegion {
  public:
   AutocastRegion(c10::DeviceType type, bool enabled, at::ScalarType dtype)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient checkpointing runs a forward pass twice. With dropout in it, the second pass must draw
-// the same mask, which takes a generator whose state can be saved and put back.
+// Gradient checkpointing runs a forward pass twice. With dropout, the second pass must draw the
+// same mask, which needs a generator whose state can be saved and restored.
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <fmt/format.h>
@@ -64,15 +64,15 @@ Finding same_mask_again(const Site& site, DType dtype) {
                "the mask differs after putting the generator back: " + difference.to_text());
 }
 
-/// Gradient of the weight through plain dropout and through a pass that is forgotten and repeated.
+/// Compares the weight's gradient through plain dropout and through a recomputed forward pass.
 Finding same_gradient_again(const Site& site, DType dtype) {
   const auto in = dropout_inputs(site, dtype);
   const auto state = generator_state(site.device);
-  const auto gradient = [&](bool forget_first) {
+  const auto gradient = [&](bool recompute) {
     c10::AutoGradMode recording(true);
     auto w = in.w.detach().clone().requires_grad_();
     set_generator_state(site.device, state);
-    if (forget_first) {
+    if (recompute) {
       c10::NoGradGuard no_gradients;
       const auto saved = generator_state(site.device);
       dropout_block(in.x, w);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the device ends: float64, the largest tensor, and running out of memory in a way that can
-// be recognised.
+// Limits of the device: float64, the largest tensor, and out-of-memory errors that can be
+// recognised.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -37,8 +37,8 @@ Finding refuses_at(const Site& site, std::int64_t bytes) {
                              human_bytes(bytes)));
 }
 
-/// The rule that the planner applies to shapes. Only a pretend device is asked: real ones may abort
-/// the process over such a request.
+/// The limit that the planner applies to tensors. Tried on a pretend device only: real ones may
+/// abort the process.
 Finding tensor_size_rule(const Site& site) {
   const auto limit = site.facts.max_tensor_bytes;
   if (limit <= 0) return {.detail = "no limit known"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drawing tokens from probabilities, and the cumulative sums that samplers are made of.
+// Sampling tokens from probabilities, and the cumulative sums that samplers use.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::int64_t kSampleRows = 16, kVocabulary = 1031, kDraws = 4096;
 
-/// Rows of probabilities in which every second token, the first and the last are impossible, and
-/// one token has half of the weight.
+/// Rows of probabilities in which every second token, the first and the last have probability zero
+/// and one token has probability 1/2.
 at::Tensor token_probabilities(const Random& random, DType dtype) {
   auto weights =
       make_operand({.name = "weights", .shape = {kSampleRows, kVocabulary}}, DType::F32, random)
@@ -44,7 +44,7 @@ Finding check_draws(const at::Tensor& tokens, const at::Tensor& probabilities, b
                  fmt::format("{} of {} tokens have probability zero", impossible, drawn.numel()));
   }
   if (!replacement) return {};
-  // 65536 draws of a token of weight 1/2 stray from it by 0.002 (one deviation).
+  // Over 65536 draws the share of a token with p = 1/2 has a standard deviation of 0.002.
   const double share = drawn.eq(513).to(at::kDouble).mean().item<double>();
   return judge(std::abs(share - 0.5), 0.02,
                fmt::format("a token of probability 0.5 was drawn {:.3f} of the time", share));
@@ -61,7 +61,7 @@ Finding probe_multinomial(const Site& site, DType dtype, bool replacement) {
 
 Operation cumsum_operation(const Case& request) {
   const auto length = static_cast<double>(request.shape[1]);
-  // A scan is a tree: a running sum kept in the dtype is rounded once per level.
+  // A parallel scan is a tree: a running sum kept in the dtype is rounded once per level.
   const RoundingPath path{length, std::sqrt(std::log2(length + 1))};
   Operation operation;
   operation.operands = {{.name = "input", .shape = request.shape, .gradient_path = path}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies that do not wait. What is probed is the contract that transfers rely on: data is right
-// after synchronize(), ordinary memory may be overwritten once the call returns, pinned memory may
-// not, and a device tensor may be dropped while its copy to the host is under way.
+// Non-blocking copies. Probed is the contract that transfers rely on: data is right after
+// synchronize(), pageable memory may be overwritten once the call returns, pinned memory may not,
+// and a device tensor may be freed while its copy to the host is running.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -12,7 +12,7 @@
 namespace ubique::probe {
 namespace {
 
-constexpr std::int64_t kCopiedElements = 1 << 20;  // 4 MiB: long enough to be caught under way
+constexpr std::int64_t kCopiedElements = 1 << 20;  // 4 MiB: still copying when the call returns
 
 at::Tensor host_values(const Site& site) {
   return make_operand({.name = "values", .shape = {kCopiedElements}}, DType::F32, site.random);
@@ -64,7 +64,7 @@ Finding to_host_from_dropped(const Site& site) {
   auto doubled = source * 2;
   const auto copy = to_host_async(doubled);
   doubled = at::Tensor();
-  const auto other = at::full_like(source, -1);  // may get the memory that was just given back
+  const auto other = at::full_like(source, -1);  // may reuse the memory that was just freed
   device::synchronize(site.device);
   return same(copy, expected * 2, "dropping the source changed the copy on the host");
 }

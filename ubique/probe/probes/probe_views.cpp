@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ops on tensors that do not own their memory in order: transposed, strided, sliced, offset.
-// In-place updates return the whole base tensor, so a write beside the view counts as an error too.
+// Ops on non-contiguous tensors: transposed, strided, sliced, offset. In-place updates return the
+// whole base tensor, so that a write outside the view counts as an error too.
 #include <ATen/ATen.h>
 
 #include <cmath>
@@ -47,7 +47,7 @@ void adam_step(at::Tensor parameter, const at::Tensor& gradient, at::Tensor firs
   parameter.mul_(0.999).addcdiv_(first, second.sqrt().add_(0.1), -0.05);
 }
 
-/// 1 where finite: a base tensor with an infinity and a NaN in it, looked at through a view.
+/// 1 where finite: isfinite of a view into a base tensor with an infinity and a NaN.
 Tensors finite_through(const at::Tensor& base, const std::function<at::Tensor(at::Tensor)>& view) {
   auto values = base.clone();
   values.select(0, 1).fill_(std::numeric_limits<double>::infinity());

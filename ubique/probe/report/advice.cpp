@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tables of known remedies and alternatives, and the sentences made from them.
 #include "ubique/probe/report/advice.h"
 
 #include <fmt/format.h>
@@ -37,7 +38,7 @@ constexpr std::array<Remedy, 12> kRemedies = {{
     {"memory.oom", "choose batch sizes by prediction, never by running out of memory"},
 }};
 
-/// Other ways to compute the same thing, best first.
+/// Other ops that compute the same result, best first.
 struct Alternative {
   std::string_view op;
   std::array<std::string_view, 2> others;
@@ -80,7 +81,7 @@ std::string reason_of(const Verdict& verdict) {
   return verdict.detail;
 }
 
-std::string other_way(const Report& report, const std::string& op, DType dtype) {
+std::string alternative_to(const Report& report, const std::string& op, DType dtype) {
   for (const auto& alternative : kAlternatives) {
     if (alternative.op != op) continue;
     for (const auto other : alternative.others) {
@@ -91,7 +92,7 @@ std::string other_way(const Report& report, const std::string& op, DType dtype) 
 }
 
 std::string remedy_for(const Report& report, const std::string& op, DType dtype) {
-  if (auto other = other_way(report, op, dtype); !other.empty()) return other;
+  if (auto other = alternative_to(report, op, dtype); !other.empty()) return other;
   for (const auto& remedy : kRemedies) {
     if (remedy.op == op) return std::string(remedy.text);
   }
@@ -143,7 +144,7 @@ std::vector<std::string> ops_without(const Report& report, DType dtype) {
   return ops;
 }
 
-/// How many times as long as on the CPU the worst timed probe of an op takes in a dtype.
+/// Time on the device over time on the CPU, of the slowest timed probe of an op in a dtype.
 double slowness(const Report& report, const std::string& op, DType dtype) {
   double worst = 0;
   for (const auto* verdict : report.of_op(op)) {
@@ -194,19 +195,19 @@ const Verdict* worst_of(const std::vector<const Verdict*>& verdicts) {
 
 std::vector<std::string> advice(const Report& report) {
   constexpr std::array<DType, 4> kDtypes = {DType::F64, DType::F32, DType::BF16, DType::F16};
-  constexpr std::size_t kFew = 2;  // more ops than that: the dtype is missing, and told once
+  constexpr std::size_t kFew = 2;  // more ops than that: the dtype is missing, and reported once
   std::vector<std::string> sentences;
-  std::array<std::vector<std::string>, kDtypes.size()> told;
+  std::array<std::vector<std::string>, kDtypes.size()> reported;
   for (std::size_t i = 0; i < kDtypes.size(); ++i) {
     auto missing = ops_without(report, kDtypes[i]);
     if (missing.size() <= kFew) continue;
     sentences.push_back(
         fmt::format("{}: refused by {}", to_string(kDtypes[i]), join(missing, ", ")));
-    told[i] = std::move(missing);
+    reported[i] = std::move(missing);
   }
   for (const auto& op : ops_in_order(report)) {
     for (std::size_t i = 0; i < kDtypes.size(); ++i) {
-      if (std::find(told[i].begin(), told[i].end(), op) != told[i].end()) continue;
+      if (std::find(reported[i].begin(), reported[i].end(), op) != reported[i].end()) continue;
       auto sentence = sentence_for(report, op, kDtypes[i]);
       if (!sentence.empty()) sentences.push_back(std::move(sentence));
     }

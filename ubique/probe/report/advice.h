@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From verdicts to plain sentences: what should be avoided on this device, and what to do instead.
+// Turns verdicts into plain sentences: what to avoid on this device, and what to use instead.
 #pragma once
 
 #include <string>
@@ -13,7 +13,8 @@ namespace ubique::probe {
 /// "conv3d.dilated, f32, contiguous: use channels_last (error 0.31, allowed 2e-06)".
 std::vector<std::string> advice(const Report& report);
 
-/// The verdict that is farthest over its tolerance, or refused, or (if all pass) nearest to it.
+/// The verdict farthest above its tolerance, else a refused one, else the one nearest to its
+/// tolerance.
 const Verdict* worst_of(const std::vector<const Verdict*>& verdicts);
 
 }  // namespace ubique::probe

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes and reads reports, with a check of every field.
 #include "ubique/probe/report/record.h"
 
 #include <cmath>
@@ -31,7 +32,7 @@ Json verdict_json(const Verdict& verdict) {
   return row;
 }
 
-/// Typed reading of one JSON object; every complaint names the place.
+/// Typed reading of one JSON object; every error names the object and the key.
 class Reader {
  public:
   Reader(const Json& object, std::string where) : object_(object), where_(std::move(where)) {
@@ -122,7 +123,7 @@ Verdict take_verdict(const Json& row, const std::string& where) {
   return verdict;
 }
 
-/// Messages of a framework may quote a file of the machine: words with a folder in them go.
+/// Error messages of the framework may quote paths of the machine: they become "<path>".
 std::string without_paths(const std::string& text) {
   std::string kept;
   for (std::size_t start = 0; start < text.size();) {
@@ -173,8 +174,8 @@ Report take_report(const Json& document, const std::string& where) {
   if (!rows.is_array()) reader.wrong("verdicts", rows, "a list");
   std::set<std::string> ids;
   for (const auto& row : rows) {
-    const auto place = fmt::format("{}: verdict {}", where, report.verdicts.size() + 1);
-    report.verdicts.push_back(take_verdict(row, place));
+    const auto row_name = fmt::format("{}: verdict {}", where, report.verdicts.size() + 1);
+    report.verdicts.push_back(take_verdict(row, row_name));
     const auto& id = report.verdicts.back().id;
     check(ids.insert(id).second, ErrorKind::Input, "[probe.record] {} appears twice in {}.", id,
           where);

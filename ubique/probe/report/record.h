@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as JSON: the file that people share and that the planner reads for a profile. It names
-// the device and versions and nothing about its owner: no host, no user, no folder.
+// A report as JSON: the file that users share and that the planner reads for a profile. It names
+// the device and versions but nothing about its owner: no host, user or folder.
 #pragma once
 
 #include <filesystem>
@@ -11,12 +11,12 @@
 
 namespace ubique::probe {
 
-/// Fields of the report and its verdicts, added to a document. An infinite error is null.
+/// Adds the fields of the report and its verdicts to a document. An infinite error is null.
 void put_report(Json& document, const Report& report);
 /// Input error that names `where`, the field, what was found and what was expected.
 Report take_report(const Json& document, const std::string& where);
 
-/// Written atomically, without what an error message may say about folders.
+/// Written atomically; paths in error messages are removed.
 void write_record(const std::filesystem::path& path, const Report& report);
 Report read_record(const std::filesystem::path& path);
 

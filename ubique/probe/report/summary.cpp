@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rows, cells and counts of the tables.
 #include "ubique/probe/report/summary.h"
 
 #include <fmt/format.h>
@@ -43,7 +44,7 @@ std::string error_text(const Verdict& verdict) {
   return fmt::format(" {:.0e}/{:.0e}", verdict.error, verdict.tolerance);
 }
 
-/// How the device's time compares, over the timed verdicts that have both; empty without any.
+/// The device's time relative to the CPU's, over the verdicts with both; empty if there are none.
 std::string speed_text(const std::vector<const Verdict*>& verdicts) {
   double device = 0, cpu = 0;
   for (const auto* verdict : verdicts) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A report as text for people: one row per op and layout, or one per probe. Prints nothing itself.
+// A report as text tables: one row per op and layout, or one per probe. Prints nothing itself.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ std::string summary_table(const Report& report);
 std::string full_table(const Report& report);
 /// "id: why" for each failure.
 std::vector<std::string> failures(const Report& report);
-/// "612 passed, 0 failed, 2 refused", with skipped and slower-than-CPU ones where there are any.
+/// "612 passed, 0 failed, 2 refused", with skipped and slower-than-CPU ones if there are any.
 std::string closing_line(const Report& report);
 
 }  // namespace ubique::probe

@@ -97,7 +97,7 @@ double normal_p(const SignedRanks& ranks) {
   const double sum = static_cast<double>(ranks.doubled_sum(true)) / 2;
   const double mean = n * (n + 1) * 0.25;
   const double deviation = std::sqrt((n * (n + 1) * (2 * n + 1) - ranks.tie_sum / 2) / 24);
-  return std::min(1.0, 2 * normal_share_below(-std::fabs((sum - mean) / deviation)));
+  return std::min(1.0, 2 * normal_cdf(-std::fabs((sum - mean) / deviation)));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole ranges: the same numbers for any number of threads, any order and any cut.
+// Filling ranges: the same numbers for any number of threads, any order and any split.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ TEST_CASE("random fill: any number of threads gives the same numbers") {
   }
 }
 
-TEST_CASE("random fill: a range may be cut anywhere and filled in any order") {
+TEST_CASE("random fill: a range may be split anywhere and filled in any order") {
   for (const auto& fill : all_fills(Random(3))) {
     std::vector<float> whole(1000), cut(1000);
     fill(whole, 70, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys that nobody asked for.
+// Unknown keys: how they are found and what the message suggests.
 #include <doctest/doctest.h>
 
 #include "tests/base/scratch.h"
@@ -17,7 +17,7 @@ Config unknown_config(const std::string& text) {
 }
 }  // namespace
 
-TEST_CASE("unknown keys: a misspelt one is named with its place and the near one") {
+TEST_CASE("unknown keys: a misspelt one is named with its line and the nearest known key") {
   const auto config = unknown_config("training:\n  steps: 1\n  learning_rat: 1e-3\n");
   const auto training = config.section("training");
   training.get("steps", 0);
@@ -36,20 +36,20 @@ TEST_CASE("unknown keys: hints come from the level of the key") {
   CHECK_FALSE(contains(error, "steps"));
 }
 
-TEST_CASE("unknown keys: the right word at the wrong level is pointed to its level") {
+TEST_CASE("unknown keys: a known key at the wrong level gets a hint with its level") {
   const auto config = unknown_config("lr: 1\n");
   config.get("training.lr", 0.1);
   CHECK(contains(error_of([&] { config.finish(); }), "Did you mean 'training.lr'?"));
 }
 
-TEST_CASE("unknown keys: without a near one the known ones are listed") {
+TEST_CASE("unknown keys: if no known key is near, the known ones are listed") {
   const auto config = unknown_config("zebra: 1\n");
   config.get("alpha", 0);
   config.get("omega", 0);
   CHECK(contains(error_of([&] { config.finish(); }), "Known here: alpha, omega."));
 }
 
-TEST_CASE("unknown keys: whole sections and items of lists are looked through") {
+TEST_CASE("unknown keys: whole sections and items of lists are searched") {
   const auto config = unknown_config(
       "layers:\n  - name: a\n  - name: b\n    sise: 2\nextra:\n  deep: 1\ntags: [x, y]\n");
   for (const auto& layer : config.items("layers")) {
@@ -63,7 +63,7 @@ TEST_CASE("unknown keys: whole sections and items of lists are looked through") 
   CHECK_FALSE(contains(error, "tags"));
 }
 
-TEST_CASE("unknown keys: opening a section does not excuse what is in it") {
+TEST_CASE("unknown keys: opening a section does not count as reading its keys") {
   const auto config = unknown_config("a:\n  b: 1\nlist:\n  - c: 1\n");
   config.section("a");
   config.items("list");
@@ -72,7 +72,7 @@ TEST_CASE("unknown keys: opening a section does not excuse what is in it") {
   CHECK(contains(error, "list[0].c (run.yaml:4)"));
 }
 
-TEST_CASE("unknown keys: a flag that nobody asked for is one too") {
+TEST_CASE("unknown keys: a flag that was never read is one too") {
   auto config = unknown_config("a: 1\n");
   config.set_flag("a", "2");
   config.set_flag("training.sede", "3");
@@ -82,13 +82,13 @@ TEST_CASE("unknown keys: a flag that nobody asked for is one too") {
         "usage: [base.config] flag: unknown key training.sede. Did you mean 'training.seed'?");
 }
 
-TEST_CASE("unknown keys: other variables of the environment are nobody's business") {
+TEST_CASE("unknown keys: other environment variables are not reported") {
   auto config = unknown_config("");
   config.set_environment({{"UBIQUE_OTHER", "1"}});
   CHECK(error_of([&] { config.finish(); }) == "no error");
 }
 
-TEST_CASE("unknown keys: what is ignored may hold anything, from the file and as a flag") {
+TEST_CASE("unknown keys: an ignored key may hold anything, in the file and as a flag") {
   auto config = Config::from_text("defaults:\n  - arch: x\n  - _self_\na:\n  b: 1\n  c: 2\n", "f");
   config.set_flag("evaluators", "[]");
   for (const char* key : {"defaults", "evaluators", "a.b"}) config.ignore(key);
