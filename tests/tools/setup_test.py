@@ -1,4 +1,4 @@
-"""Set-up and configure fail with words that help: TORCH_DIR without torch, unknown options."""
+"""Set-up and configure fail with helpful messages: TORCH_DIR without torch, unknown options."""
 
 import subprocess
 import tempfile
