@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws the number, size, position and shape of lesions.
 #include "ubique/data/scans/phantom/lesion.h"
 
 #include <algorithm>
@@ -6,9 +7,9 @@
 namespace ubique::data {
 namespace {
 
-/// A place in tissue, neither at the surface nor far below it, on the wanted side.
-Point lesion_place(Draws& draws, const Head& head, double radius, bool left) {
-  Point best = head.centre() + Point{left ? -38.0 : 38.0, 0, 8};
+/// A point in brain tissue, neither at the surface nor far below it, on the given side.
+Point lesion_centre(Draws& draws, const Head& head, double radius, bool left) {
+  const Point fallback = head.centre() + Point{left ? -38.0 : 38.0, 0, 8};
   for (int attempt = 0; attempt < 300; ++attempt) {
     const Point unit = draws.within(1);
     const Point p = head.centre() + Point{unit.x * head.extent().x, unit.y * head.extent().y,
@@ -18,10 +19,10 @@ Point lesion_place(Draws& draws, const Head& head, double radius, bool left) {
     const bool deep_enough = depth > std::max(4.0, 0.55 * radius) && depth < 12 + radius;
     if (deep_enough && head.at(p).is_brain) return p;
   }
-  return best;
+  return fallback;
 }
 
-/// Between low and low * 2^octaves: an octave by lot, a place in it by lot.
+/// Between low and low * 2^octaves: a random octave, then uniform within it.
 double by_octaves(Draws& draws, double low, std::int64_t octaves) {
   for (auto left = draws.below(octaves); left > 0; --left) low *= 2;
   return low * draws.between(1, 2);
@@ -57,8 +58,8 @@ std::vector<Lesion> make_lesions(const Random& random, const Head& head) {
     const bool large = draws.chance(0.5);
     double radius = by_octaves(draws, 4, 2);
     if (i == 0) radius = large ? draws.between(24, 36) : draws.between(16, 24);
-    const auto place = lesion_place(draws, head, radius, draws.chance(0.85) ? left : !left);
-    lesions.emplace_back(random.fork(static_cast<std::uint64_t>(i) + 1), place, radius);
+    const auto centre = lesion_centre(draws, head, radius, draws.chance(0.85) ? left : !left);
+    lesions.emplace_back(random.fork(static_cast<std::uint64_t>(i) + 1), centre, radius);
   }
   return lesions;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up lesions: irregular blobs of mixed size in the tissue of a head, with soft borders.
+// Synthetic lesions: irregular blobs of mixed size in brain tissue, with soft borders.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ class Lesion {
  public:
   Lesion(const Random& random, const Point& centre, double radius);
 
-  /// How much of the tissue is gone: 0 outside, 1 in the core, 0.5 on the outline.
+  /// Fraction of tissue replaced by lesion: 0 outside, 1 in the core, 0.5 on the outline.
   double share(const Point& p) const;
   double brightness() const { return brightness_; }  ///< 0 (like tissue) to 1 (like fluid)
   double radius() const { return radius_; }
@@ -25,9 +25,9 @@ class Lesion {
   NoiseField shape_;
 };
 
-/// One to five of them, the first being the largest: a radius of 16 to 24 mm in half of the heads
-/// and 24 to 36 mm in the others; further ones of 4 to 16 mm, every octave alike. Three quarters
-/// are in the left half, as strokes with aphasia are.
+/// One to five lesions. The first is the largest: a radius of 16 to 24 mm in half of the heads, 24
+/// to 36 mm in the others; further ones have 4 to 16 mm, each octave equally likely. Most are in
+/// one hemisphere, which is the left one in three of four heads, as in strokes with aphasia.
 std::vector<Lesion> make_lesions(const Random& random, const Head& head);
 
 }  // namespace ubique::data

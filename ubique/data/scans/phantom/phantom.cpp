@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Generates one synthetic head: anatomy, lesions, protocol, grid and scan, each from its own
+// stream.
 #include "ubique/data/scans/phantom/phantom.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up heads to train, test and demonstrate on without any download: brain scans with lesions,
-// their masks and the tissues, the same for the same seed on every machine. The scans are of no
-// person, and results on them say nothing about patients.
+// Synthetic brain scans with lesions, masks and tissue maps, to train, test and demonstrate without
+// any download. The same seed gives the same bits on every machine. Results on them say nothing
+// about patients.
 #pragma once
 
 #include <cstdint>
@@ -26,11 +26,11 @@ inline constexpr int kTissueClasses = 7;
 struct PhantomOptions {
   std::int64_t count = 24;
   std::uint64_t seed = 42;
-  std::int64_t size = 48;      ///< voxels along each side, more or less where grids vary: 16 to 512
+  std::int64_t size = 48;      ///< voxels along each side (about, with varied_grids): 16 to 512
   double field_of_view = 192;  ///< mm along each side; a head fills 190
   Contrast contrast = Contrast::T2;
-  /// Spacing that differs from axis to axis, any order and direction of axes. Off: cubic voxels in
-  /// RAS order.
+  /// Spacing that differs between axes, axes in any order and direction. Off: cubic voxels in RAS
+  /// order.
   bool varied_grids = true;
   double noise = 1, bias = 1;  ///< strength of noise and of the bias field; 0: none
   int threads = 1;
@@ -47,16 +47,16 @@ struct Phantom {
   std::int64_t lesions = 0;
 };
 
-/// Head number `index`: head and lesions depend on seed and index alone, so that the same head can
-/// be had on a finer grid. Usage error for options out of range.
+/// Head number `index`. Head and lesions depend on seed and index only, so that the same head can
+/// be generated on a finer grid. Usage error for options out of range.
 Phantom make_phantom(const PhantomOptions& options, std::int64_t index);
 
 using PhantomProgress = std::function<void(std::int64_t done, std::int64_t total)>;
 
 /// Writes images/, masks/, labels/ (tissues) and two manifests, dataset_info.json with the masks
-/// and dataset_info_tissue.json with the tissues. Images are int16 with slope and intercept. What a
-/// run before has finished is kept, if it had the same options; `count` may grow. Usage error if
-/// the folder holds heads of other options. `progress` is called after each head.
+/// and dataset_info_tissue.json with the tissues. Images are int16 with slope and intercept. Heads
+/// that an earlier run with the same options has finished are kept; `count` may grow. Usage error
+/// if the folder holds heads of other options. `progress` is called after each head.
 Cohort write_phantoms(const std::filesystem::path& folder, const PhantomOptions& options,
                       const PhantomProgress& progress = {});
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes are those of an adult head, in millimetres, each varied by a few per cent.
+// Builds a head from ellipsoids and noise. Sizes are those of an adult head, in millimetres, each
+// varied by a few per cent.
 #include "ubique/data/scans/phantom/phantom_anatomy.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ Ellipsoid varied(Draws& draws, Point centre, Point semi, double tilt = 0) {
   return {centre, Point{semi.x, semi.y * draws.around(0.04), semi.z} * size, tilt};
 }
 
-/// The same on both sides, but not quite.
+/// A left and a right part, each varied on its own.
 void add_pair(std::vector<Ellipsoid>& parts, Draws& draws, const Point& centre, const Point& semi,
               double tilt = 0) {
   parts.push_back(varied(draws, centre, semi, tilt));
@@ -25,19 +26,19 @@ bool any_contains(const std::vector<Ellipsoid>& parts, const Point& p) {
   return std::ranges::any_of(parts, [&](const auto& part) { return part.contains(p); });
 }
 
-/// The cerebrum ends below in a flat base, above the cerebellum.
+/// Cuts the cerebrum off at a flat base above the cerebellum.
 double with_flat_base(double distance, const Point& p) {
   return std::max(distance, -34 + 0.2 * std::max(0.0, p.y) - p.z);
 }
 
-/// The nearer of two surfaces, with a hollow of that width (mm) between them filled.
+/// Smooth minimum of two distances: fills the groove between two surfaces over `width` mm.
 double blended(double a, double b, double width) {
   const double h = std::max(width - std::fabs(a - b), 0.0) / width;
   return std::min(a, b) - h * h * width / 4;
 }
 
-/// Millimetres to where the pattern crosses zero. Its slope decides: where the pattern is merely
-/// flat there is no fold.
+/// Distance in millimetres to the pattern's zero crossing. Where the slope is small the pattern is
+/// merely flat and there is no fold, so the distance is increased.
 double to_fold(const NoiseField& pattern, const Point& p, double value, double usual_slope) {
   constexpr double kStep = 2;
   const double x = pattern.at(p + Point{kStep, 0, 0}) - value;
@@ -97,7 +98,7 @@ double Head::outline(const Point& p) const {
 
 bool Head::is_outside(const Point& p, double margin) const { return outline(p) > margin; }
 
-Head::Place Head::in_skull_or_skin(const Point& p, double depth_of_bone) const {
+Head::PointInfo Head::in_skull_or_skin(const Point& p, double depth_of_bone) const {
   if (any_contains(eyes_, p)) return {Material::Vitreous, false};
   if (depth_of_bone > 0) {
     const bool middle = std::fabs(depth_of_bone - bone_ / 2) < bone_ / 6;  // bone, marrow, bone
@@ -111,8 +112,8 @@ Head::Place Head::in_skull_or_skin(const Point& p, double depth_of_bone) const {
   return {fat ? Material::Fat : Material::Muscle, false};
 }
 
-/// Sulci are sheets that go straight down from the surface: the folds depend on the place of the
-/// surface above, and hardly on the depth.
+/// Sulci are sheets that run straight down from the surface: the folds depend on the surface point
+/// above, and hardly on the depth.
 Material Head::in_mantle(const Point& p, double depth) const {
   constexpr double kDeepest = 24;
   if (depth > kDeepest) return Material::White;
@@ -128,16 +129,16 @@ Material Head::in_mantle(const Point& p, double depth) const {
   double to_sulcus =
       std::min(to_bottom(std::fabs(wide) * 15, bottom), to_bottom(std::fabs(narrow) * 9 + 1, 7));
   if (to_sulcus > sulcus_ + cortex_ && depth > cortex_) return Material::White;
-  if (to_sulcus < sulcus_) {  // looked at more closely, which costs
+  if (to_sulcus < sulcus_) {  // recomputed with the slope, which costs more
     to_sulcus = std::min(to_bottom(to_fold(gyri_, above, wide, 1.0 / 15), bottom),
                          to_bottom(to_fold(small_gyri_, above, narrow, 1.0 / 9) + 1, 7));
   }
   return to_sulcus < sulcus_ ? Material::Fluid : Material::Grey;
 }
 
-Head::Place Head::in_cerebrum(const Point& p, double depth) const {
+Head::PointInfo Head::in_cerebrum(const Point& p, double depth) const {
   if (any_contains(deep_grey_, p)) return {Material::Grey, true};
-  // The fissure between the halves ends at the corpus callosum.
+  // The fissure between the hemispheres ends at the corpus callosum.
   const double callosum = 31 - p.y * p.y / 130;
   const double half = std::fabs(p.x + 1.5 * bumps_.at(p));
   double fold = std::sqrt(half * half + smooth_step(0, 1, callosum - p.z) * 900) - 1.1 * sulcus_;
@@ -149,12 +150,12 @@ Head::Place Head::in_cerebrum(const Point& p, double depth) const {
 
 Material Head::in_cerebellum(const Point& p, double depth) const {
   if (depth > 9) return Material::White;
-  // Leaves lie one above the other.
+  // Folia are stacked along z.
   const double leaf = folia_.at({p.x * 0.35, p.y * 0.5, p.z * 1.6});
   return leaf > 0.55 ? Material::Fluid : leaf < -0.45 ? Material::White : Material::Grey;
 }
 
-Head::Place Head::at(const Point& p) const {
+Head::PointInfo Head::at(const Point& p) const {
   const double cerebrum = with_flat_base(cerebrum_.distance(p), p);
   const double cerebellum = cerebellum_.distance(p), canal = canal_.distance(p);
   const double cavity = blended(cerebrum, cerebellum, 16) - fluid_gap_;

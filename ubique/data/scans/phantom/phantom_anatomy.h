@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is where in a made-up head: scalp, skull, fluid, folded cortex, white matter, ventricles,
-// deep grey matter, cerebellum, brainstem, eyes. Geometry only; how it looks to a scanner is
-// phantom_scanner's business.
+// Anatomy of a synthetic head: scalp, skull, fluid, folded cortex, white matter, ventricles, deep
+// grey matter, cerebellum, brainstem, eyes. Geometry only; phantom_scanner.h gives it intensities.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +10,7 @@
 
 namespace ubique::data {
 
-/// What a scanner can tell apart.
+/// Materials with an intensity of their own.
 enum class Material : std::uint8_t {
   Air,
   Fat,
@@ -26,19 +25,19 @@ enum class Material : std::uint8_t {
 };
 inline constexpr std::size_t kMaterials = 10;
 
-/// One person's head, the same for the same stream. Coordinates are the head's own: the centre of
-/// the cerebrum lies near (0, 0, 13).
+/// One head, the same for the same stream. In head coordinates the centre of the cerebrum is near
+/// (0, 0, 13).
 class Head {
  public:
   explicit Head(const Random& random);
 
-  struct Place {
+  struct PointInfo {
     Material material = Material::Air;
-    bool is_brain = false;  ///< where a lesion may be: tissue and the sulci in it, no ventricle
+    bool is_brain = false;  ///< where a lesion may be: tissue and sulci, not ventricles
   };
-  Place at(const Point& p) const;
+  PointInfo at(const Point& p) const;
 
-  /// True if nothing but air lies within that many millimetres.
+  /// True if everything within `margin` millimetres is air.
   bool is_outside(const Point& p, double margin) const;
   /// Depth below the surface of the cerebrum; negative outside.
   double depth(const Point& p) const;
@@ -46,9 +45,9 @@ class Head {
   const Point& extent() const { return cerebrum_.semi(); }
 
  private:
-  double outline(const Point& p) const;  // of the head; below 0 inside
-  Place in_skull_or_skin(const Point& p, double depth_of_bone) const;
-  Place in_cerebrum(const Point& p, double depth) const;
+  double outline(const Point& p) const;  // signed distance to the skin; below 0 inside
+  PointInfo in_skull_or_skin(const Point& p, double depth_of_bone) const;
+  PointInfo in_cerebrum(const Point& p, double depth) const;
   Material in_mantle(const Point& p, double depth) const;
   Material in_cerebellum(const Point& p, double depth) const;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder of made-up heads that looks like a small study. A note of the options is written first
-// and the manifests last, so that an interrupted run goes on where it stopped.
+// Writes a folder of synthetic heads in the layout of a small study. The options are written first
+// and the manifests last, so that an interrupted run resumes where it stopped.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kPhantomVersion = 1;  // counts up when the same options give other heads
+constexpr int kPhantomVersion = 1;  // incremented when the same options give other heads
 constexpr const char* kNoteName = "phantoms.json";
 constexpr const char* kTissueManifestName = "dataset_info_tissue.json";
 
@@ -36,7 +36,7 @@ Json note_of(const PhantomOptions& options) {
   return note;
 }
 
-/// Makes the folder ours, or finds that it is and was made in the same way.
+/// Creates the folder, or checks that an earlier run with the same options did.
 void claim_folder(const fs::path& folder, const PhantomOptions& options) {
   std::error_code error;
   const auto note = note_of(options);
@@ -50,7 +50,7 @@ void claim_folder(const fs::path& folder, const PhantomOptions& options) {
   } else {
     const bool taken = fs::exists(folder, error) && !fs::is_empty(folder, error);
     check(!taken, ErrorKind::Usage,
-          "[data.phantom] {} is not empty and holds no made-up heads; expected a new folder, so "
+          "[data.phantom] {} is not empty and holds no synthetic heads; expected a new folder, so "
           "that nothing is overwritten.",
           folder.string());
   }
@@ -83,7 +83,7 @@ void write_image(const fs::path& path, const Volume& image) {
   std::ranges::transform(image.values, levels.begin(), [&](float value) {
     return static_cast<std::int16_t>(std::nearbyint((value - inter) / slope));
   });
-  const auto& shape = image.shape;  // the file has i fastest: the axes in reverse
+  const auto& shape = image.shape;  // the file has i fastest: axes reversed
   const auto strides = dense_strides(shape);
   const Shape3 reversed{shape[2], shape[1], shape[0]};
   copy_strided(levels.data(), {strides[2], strides[1], strides[0]}, reversed, stored.data(),
@@ -101,7 +101,7 @@ HeadFiles files_of(const fs::path& folder, const std::string& id) {
   return {folder / "images" / name, folder / "masks" / name, folder / "labels" / name};
 }
 
-/// Lesion voxels of a head that a run before has finished; -1 if it has to be made.
+/// Lesion voxels of a head that an earlier run has finished; -1 if it has to be generated.
 std::int64_t finished_head(const HeadFiles& files) {
   std::error_code ignored;
   for (const auto* path : {&files.image, &files.mask, &files.labels}) {
@@ -113,7 +113,7 @@ std::int64_t finished_head(const HeadFiles& files) {
                       read_scan(files.labels).volume.shape == mask.volume.shape;
     if (fits) return std::ranges::count_if(mask.volume.values, [](float v) { return v > 0; });
   } catch (const Error& error) {
-    log::warn("[data.phantom] a head is made again: {}", error.what());
+    log::warn("[data.phantom] a head is generated again: {}", error.what());
   }
   return -1;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Compiled with -ffp-contract=off, like all of the phantom: the same bits on every processor.
+// Rotations from quaternions, ellipsoid distances, gradient noise. Compiled with -ffp-contract=off,
+// like the whole room, so that the bits are the same on every processor.
 #include "ubique/data/scans/phantom/phantom_geometry.h"
 
 #include <algorithm>
@@ -9,7 +10,7 @@ namespace {
 
 constexpr std::int64_t kPeriod = 16;  // a power of two
 
-/// A direction, all of them alike.
+/// A unit vector, uniform over directions.
 Point any_direction(const Random& random, std::uint64_t index) {
   const Point p{random.normal(3 * index), random.normal(3 * index + 1),
                 random.normal(3 * index + 2)};
@@ -72,8 +73,8 @@ NoiseField::NoiseField(const Random& random, double wavelength) : frequency_(1 /
 double NoiseField::corner(std::int64_t i, std::int64_t j, std::int64_t k,
                           const Point& offset) const {
   constexpr std::int64_t kMask = kPeriod - 1;
-  const auto place = ((i & kMask) * kPeriod + (j & kMask)) * kPeriod + (k & kMask);
-  return gradients_[static_cast<std::size_t>(place)].dot(offset);
+  const auto index = ((i & kMask) * kPeriod + (j & kMask)) * kPeriod + (k & kMask);
+  return gradients_[static_cast<std::size_t>(index)].dot(offset);
 }
 
 double NoiseField::at(const Point& p) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points, rotations, ellipsoids and smooth noise in space, in arithmetic that gives the same bits
-// on every machine: + - * / sqrt and floor only. Knows no anatomy.
+// Points, rotations, ellipsoids and gradient noise in 3D. Uses only + - * / sqrt and floor, so that
+// the bits are the same on every machine.
 #pragma once
 
 #include <array>
@@ -25,13 +25,13 @@ struct Point {
   double length() const { return std::sqrt(dot(*this)); }
 };
 
-/// Random values one after the other: 0, 1, 2 ... of a stream.
+/// Sequential draws from a stream: values 0, 1, 2 ...
 class Draws {
  public:
   explicit Draws(const Random& random) : random_(random) {}
 
   double between(double low, double high) { return low + (high - low) * random_.uniform(next_++); }
-  /// 1 give or take a share: around(0.1) is between 0.9 and 1.1.
+  /// Between 1 - share and 1 + share: around(0.1) is 0.9 to 1.1.
   double around(double share) { return between(1 - share, 1 + share); }
   bool chance(double probability) { return random_.bernoulli(next_++, probability); }
   std::int64_t below(std::int64_t bound) {
@@ -52,7 +52,7 @@ class Rotation {
   Rotation() = default;  ///< none
   /// About the direction of `axis` by twice the angle whose tangent is its length.
   explicit Rotation(const Point& axis);
-  static Rotation any(Draws& draws);  ///< all directions alike
+  static Rotation any(Draws& draws);  ///< uniform over directions
 
   Point operator()(const Point& p) const {
     return {rows_[0].dot(p), rows_[1].dot(p), rows_[2].dot(p)};
@@ -65,7 +65,7 @@ class Rotation {
 class Ellipsoid {
  public:
   Ellipsoid() = default;
-  /// Semi: half its extents. Tilt: rise in z per y; seen from the side it leans.
+  /// `semi`: the semi-axes. `tilt`: shear, rise in z per y.
   Ellipsoid(const Point& centre, const Point& semi, double tilt = 0)
       : centre_(centre), semi_(semi), inverse_(Point{1, 1, 1} / semi), tilt_(tilt) {}
 
@@ -77,7 +77,7 @@ class Ellipsoid {
   double distance(const Point& p) const;
 
  private:
-  Point scaled(const Point& p) const;  // 1 away from the centre on the surface
+  Point scaled(const Point& p) const;  // length 1 on the surface
 
   Point centre_, semi_{1, 1, 1}, inverse_{1, 1, 1};
   double tilt_ = 0;
@@ -86,8 +86,8 @@ class Ellipsoid {
 /// 0 up to `from`, 1 from `to` on, smooth between.
 double smooth_step(double from, double to, double x);
 
-/// Gradient noise: smooth, about -1 to 1, mean 0, with bumps about one wavelength (mm) apart, in
-/// random directions. Repeats after 16 wavelengths.
+/// Gradient (Perlin) noise: smooth, about -1 to 1, mean 0, bumps about one wavelength (mm) apart,
+/// on a randomly rotated lattice. Repeats after 16 wavelengths.
 class NoiseField {
  public:
   NoiseField(const Random& random, double wavelength);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grids as scanners and export programs make them: thick slices, any order and direction of axes.
+// Voxel grids as scanners and export programs produce them: thick slices, axes in any order and
+// direction.
 #include <algorithm>
 #include <cmath>
 
@@ -55,7 +56,7 @@ ScanGrid make_grid(const PhantomOptions& options, const Protocol& protocol, cons
   const auto order = drawn_order(options.varied_grids, draws);
   const Rotation turn(draws.within(0.06));  // up to some 7 degrees about each axis
   const Point shift = draws.within(3);
-  const Point bed = draws.within(15);  // where the scanner puts the middle of the grid
+  const Point bed = draws.within(15);  // world position of the grid's centre
   const double size = draws.around(0.03);
 
   ScanGrid grid;

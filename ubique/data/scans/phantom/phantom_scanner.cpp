@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Renders a head on a voxel grid: averages materials over each voxel, then adds bias and noise.
 #include "ubique/data/scans/phantom/phantom_scanner.h"
 
 #include <algorithm>
@@ -56,7 +57,7 @@ class Scanner {
     bias_strength_ = options.bias * draws.between(0.12, 0.3);
     const double largest =
         std::max({grid.step[0].length(), grid.step[1].length(), grid.step[2].length()});
-    parts_ = largest > 1.5 ? 2 : 1;  // coarse voxels hold several tissues
+    parts_ = largest > 1.5 ? 2 : 1;  // supersample coarse voxels: partial volume
     margin_ = largest;
   }
 
@@ -83,7 +84,7 @@ class Scanner {
       value = voxel.value * (1 + bias_strength_ * bias_.at(centre));
     }
     const auto number = static_cast<std::uint64_t>(index);
-    if (noise_ > 0) {  // the magnitude of a complex signal
+    if (noise_ > 0) {  // Rician: the magnitude of a complex signal
       const double real = value + noise_ * noise_one_.normal(number);
       const double imaginary = noise_ * noise_two_.normal(number);
       value = std::sqrt(real * real + imaginary * imaginary);
@@ -108,16 +109,16 @@ class Scanner {
   }
 
   void add(const Point& p, Voxel& voxel) const {
-    const auto place = head_.at(p);
-    double value = brightness_[static_cast<std::size_t>(place.material)];
-    auto tissue = tissue_of(place.material);
+    const auto point = head_.at(p);
+    double value = brightness_[static_cast<std::size_t>(point.material)];
+    auto tissue = tissue_of(point.material);
     if (tissue == Tissue::Background) {
       voxel.value += value;
       ++voxel.votes[0];
       return;
     }
     value *= 1 + 0.06 * texture_.at(p);
-    if (place.is_brain) {
+    if (point.is_brain) {
       for (const auto& lesion : lesions_) {
         const double share = lesion.share(p);
         if (share <= 0) continue;
@@ -130,7 +131,7 @@ class Scanner {
     ++voxel.votes[static_cast<std::size_t>(tissue)];
   }
 
-  /// Between grey matter and fluid, so that no single brightness tells lesions from the rest.
+  /// Between grey matter and fluid, so that no threshold separates lesions from the rest.
   double lesion_brightness(const Lesion& lesion, const Point& p) const {
     const double grey = brightness_[static_cast<std::size_t>(Material::Grey)];
     const double fluid = brightness_[static_cast<std::size_t>(Material::Fluid)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a made-up head looks in a made-up scanner: grid, contrast, partial volume, bias, noise.
+// Simulated acquisition of a synthetic head: grid, contrast, partial volume, bias field, noise.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace ubique::data {
 
-/// Where the voxels are, and where in them the head lies.
+/// The voxel grid, and its position relative to the head.
 struct ScanGrid {
   Shape3 shape{};
   Affine affine{};
@@ -23,7 +23,7 @@ struct ScanGrid {
   }
 };
 
-/// Two protocols take turns by lot; the second has thicker slices and less noise.
+/// One of two protocols, drawn at random; the second has thicker slices and less noise.
 struct Protocol {
   std::string acquisition;
   double noise;  ///< standard deviation, where fluid is 900

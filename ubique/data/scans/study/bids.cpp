@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds scans and lesion masks of a BIDS folder by their names.
 #include "ubique/data/scans/study/bids.h"
 
 #include <algorithm>
@@ -71,7 +72,7 @@ MasksBySubject masks_below(const fs::path& derivatives) {
   return masks;
 }
 
-/// How well a mask's name fits a scan's: entities and words in common; -1 if they contradict.
+/// Number of entities and words a mask's name shares with a scan's; -1 if they contradict.
 int fit_of(const BidsName& mask, const BidsName& scan) {
   static const std::set<std::string> kNative = {"orig", "native", "individual", "scanner"};
   int common = 0;

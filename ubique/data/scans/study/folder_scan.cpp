@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pairs scans with masks by file name, and detects the layout of a study.
 #include "ubique/data/scans/study/folder_scan.h"
 
 #include <array>

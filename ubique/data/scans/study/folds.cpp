@@ -1,37 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// scikit-learn numbers the strata by first appearance, deals the sorted list of all members out to
-// the folds like cards, and shuffles within each stratum with NumPy's old generator, one generator
-// for all strata. That generator is std::mt19937, seed and stream alike.
+// As scikit-learn: strata are numbered by first appearance, their members are assigned to the folds
+// round robin, and the folds within each stratum are shuffled with NumPy's RandomState, one
+// generator for all strata.
 #include "ubique/data/scans/study/folds.h"
 
 #include <algorithm>
 #include <array>
-#include <random>
 #include <set>
 #include <unordered_map>
 
 #include "ubique/base/error.h"
 #include "ubique/base/terminal/log.h"
+#include "ubique/data/numpy_random.h"
 
 namespace ubique::data {
 namespace {
-
-/// A whole number in [0, most] as NumPy's legacy generator draws it: bits under a mask, again and
-/// again until they fit.
-std::uint32_t drawn_up_to(std::uint32_t most, std::mt19937& generator) {
-  std::uint32_t mask = most;
-  for (const unsigned shift : {1U, 2U, 4U, 8U, 16U}) mask |= mask >> shift;
-  while (true) {
-    const auto value = static_cast<std::uint32_t>(generator()) & mask;
-    if (value <= most) return value;
-  }
-}
-
-void legacy_shuffle(std::vector<int>& values, std::mt19937& generator) {
-  for (std::size_t i = values.size(); i-- > 1;) {
-    std::swap(values[i], values[drawn_up_to(static_cast<std::uint32_t>(i), generator)]);
-  }
-}
 
 struct Strata {
   std::vector<std::size_t> of;      // stratum of each subject
@@ -43,13 +26,13 @@ Strata numbered_by_appearance(std::span<const std::string> labels) {
   Strata strata;
   std::unordered_map<std::string, std::size_t> number;
   for (const auto& label : labels) {
-    const auto [place, is_new] = number.emplace(label, strata.name.size());
+    const auto [entry, is_new] = number.emplace(label, strata.name.size());
     if (is_new) {
       strata.name.push_back(label);
       strata.count.push_back(0);
     }
-    ++strata.count[place->second];
-    strata.of.push_back(place->second);
+    ++strata.count[entry->second];
+    strata.of.push_back(entry->second);
   }
   return strata;
 }
@@ -68,21 +51,23 @@ std::vector<std::vector<int>> allocation_of(const Strata& strata, int folds) {
 }
 
 /// The fold that tests each subject.
-std::vector<int> dealt_folds(const Strata& strata, int folds, std::uint32_t seed) {
-  std::mt19937 generator(seed);
+std::vector<int> assigned_folds(const Strata& strata, int folds, std::uint32_t seed) {
+  NumpyTwister generator(seed);
   const auto allocation = allocation_of(strata, folds);
   std::vector<int> fold_of(strata.of.size());
   for (std::size_t stratum = 0; stratum < strata.count.size(); ++stratum) {
-    std::vector<int> hand;
+    std::vector<int> folds_in_order;
     for (int fold = 0; fold < folds; ++fold) {
-      hand.insert(hand.end(),
-                  static_cast<std::size_t>(allocation[static_cast<std::size_t>(fold)][stratum]),
-                  fold);
+      folds_in_order.insert(
+          folds_in_order.end(),
+          static_cast<std::size_t>(allocation[static_cast<std::size_t>(fold)][stratum]), fold);
     }
-    legacy_shuffle(hand, generator);
+    const auto order = generator.permutation(strata.count[stratum]);
     std::size_t next = 0;
     for (std::size_t i = 0; i < strata.of.size(); ++i) {
-      if (strata.of[i] == stratum) fold_of[i] = hand[next++];
+      if (strata.of[i] == stratum) {
+        fold_of[i] = folds_in_order[static_cast<std::size_t>(order[next++])];
+      }
     }
   }
   return fold_of;
@@ -97,7 +82,7 @@ void check_strata(const Strata& strata, int folds) {
         strata.of.size(), folds, strata.name.size(), largest, folds);
 }
 
-/// `set` collects the strata, so that nested folds name each of them once.
+/// `small` collects the strata, so that nested folds warn once about each.
 void note_small(const Strata& strata, int folds, std::set<std::string>& small) {
   for (std::size_t i = 0; i < strata.name.size(); ++i) {
     if (strata.count[i] < folds) small.insert(strata.name[i]);
@@ -116,7 +101,7 @@ std::vector<Fold> folds_of(std::span<const std::string> labels, int folds, std::
   const auto strata = numbered_by_appearance(labels);
   check_strata(strata, folds);
   note_small(strata, folds, small);
-  const auto fold_of = dealt_folds(strata, folds, seed);
+  const auto fold_of = assigned_folds(strata, folds, seed);
   std::vector<Fold> result(static_cast<std::size_t>(folds));
   for (std::size_t i = 0; i < fold_of.size(); ++i) {
     for (int fold = 0; fold < folds; ++fold) {
@@ -127,9 +112,9 @@ std::vector<Fold> folds_of(std::span<const std::string> labels, int folds, std::
   return result;
 }
 
-Indices picked(const Indices& from, const Indices& places) {
+Indices gather(const Indices& from, const Indices& positions) {
   Indices result;
-  for (const auto place : places) result.push_back(from[static_cast<std::size_t>(place)]);
+  for (const auto i : positions) result.push_back(from[static_cast<std::size_t>(i)]);
   return result;
 }
 
@@ -139,9 +124,9 @@ std::array<double, 3> bin_ends(std::span<const std::int64_t> voxels, SizeBins bi
   std::ranges::sort(sorted);
   std::array<double, 3> ends{};
   for (std::size_t quarter = 0; quarter < 3; ++quarter) {
-    // The last member of the quarter: equal sizes are never divided.
-    const auto place = (sorted.size() * (quarter + 1) + 3) / 4 - 1;
-    ends[quarter] = static_cast<double>(sorted[place]);
+    // The last member of the quarter, so that equal sizes are never split.
+    const auto last = (sorted.size() * (quarter + 1) + 3) / 4 - 1;
+    ends[quarter] = static_cast<double>(sorted[last]);
   }
   return ends;
 }
@@ -182,7 +167,7 @@ Splits nested_folds(std::span<const std::string> labels, int outer, int inner, s
       std::vector<std::string> own;
       for (const auto i : fold.train) own.push_back(labels[static_cast<std::size_t>(i)]);
       for (const auto& part : folds_of(own, inner, seed, small)) {
-        target.inner.push_back({picked(fold.train, part.train), picked(fold.train, part.test)});
+        target.inner.push_back({gather(fold.train, part.train), gather(fold.train, part.test)});
       }
     }
     splits.outer.push_back(std::move(target));

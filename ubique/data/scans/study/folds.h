@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cross-validation folds that are balanced by lesion size and acquisition, the same to the last
-// index as scikit-learn's StratifiedKFold(shuffle=True) makes them, so that results can be compared
-// subject by subject with arc-meshchop's.
+// Cross-validation folds stratified by lesion size and acquisition, with exactly the indices of
+// scikit-learn's StratifiedKFold(shuffle=True), so that results can be compared subject by subject
+// with arc-meshchop's.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@ struct InnerFold {
   Indices train, val;
 };
 
-/// One outer fold: `test` is looked at once, `inner` divides the rest for choosing settings.
+/// One outer fold: `test` is for the final score, `inner` splits the rest for model selection.
 struct OuterFold {
   Indices test;
   std::vector<InnerFold> inner;
@@ -37,13 +37,13 @@ struct Splits {
   std::vector<std::string> subject_ids;  ///< empty: not stated
 
   std::size_t inner_count() const { return outer.empty() ? 0 : outer.front().inner.size(); }
-  /// The subjects that outer fold `fold` trains on: what its inner folds hold, or without inner
-  /// folds everybody who is not in its test part.
+  /// The subjects that outer fold `fold` trains on: those of its inner folds, or without inner
+  /// folds all that are not in its test part.
   Indices train_of(std::size_t fold) const;
 };
 
-/// Fold f's test part holds the subjects that scikit-learn gives to it. A stratum with fewer
-/// members than folds is a warning; Usage error if every stratum is that small, or `folds` < 2.
+/// Fold f tests the subjects that scikit-learn assigns to it. A stratum with fewer members than
+/// folds is a warning; Usage error if every stratum is that small, or `folds` < 2.
 std::vector<Fold> stratified_folds(std::span<const std::string> labels, int folds,
                                    std::uint32_t seed = 42);
 
@@ -51,9 +51,9 @@ std::vector<Fold> stratified_folds(std::span<const std::string> labels, int fold
 Splits nested_folds(std::span<const std::string> labels, int outer = 3, int inner = 3,
                     std::uint32_t seed = 42);
 
-/// Where size bins end. Paper: the quartiles of the Aphasia Recovery Cohort in native voxels
-/// (33,619, 67,891, 128,314), which arc-meshchop uses for every cohort. Quartiles: of the cohort at
-/// hand, for scans of another resolution.
+/// Upper limits of the size bins. Paper: the quartiles of the Aphasia Recovery Cohort in native
+/// voxels (33,619, 67,891, 128,314), which arc-meshchop uses for every cohort. Quartiles: of the
+/// cohort at hand, for scans of another resolution.
 enum class SizeBins { Paper, Quartiles };
 
 /// "Q1" to "Q4" for each size; a size on a border belongs to the lower bin.

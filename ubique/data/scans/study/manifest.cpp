@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads, checks and writes dataset_info.json.
 #include "ubique/data/scans/study/manifest.h"
 
 #include <set>
@@ -17,7 +18,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kMostManifestBytes = 64LL << 20;
 constexpr int kFoldersAbove = 5;
 
-/// The document with the checks that every array needs.
+/// The parsed document; checks each array and value as it is read.
 class ManifestReader {
  public:
   explicit ManifestReader(const fs::path& path) : path_(path) {
@@ -104,7 +105,7 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, ignored);
 }
 
-/// Where a path of the manifest leads; the place in the manifest's own folder if it is nowhere.
+/// The file a path of the manifest names; the path in the manifest's folder if it does not exist.
 fs::path resolve(const fs::path& folder, const fs::path& path) {
   if (path.is_absolute()) return path;
   auto above = folder;
@@ -118,7 +119,7 @@ fs::path resolve(const fs::path& folder, const fs::path& path) {
   return folder / path;
 }
 
-void warn_of_twins(const Cohort& cohort, const fs::path& path) {
+void warn_of_duplicates(const Cohort& cohort, const fs::path& path) {
   std::set<std::string> seen;
   for (const auto& subject : cohort.subjects) {
     if (seen.insert(subject.id).second) continue;
@@ -167,7 +168,7 @@ Cohort read_manifest(const fs::path& path) {
         "{} folders above it, or below the working directory. Was the study moved without its "
         "scans?",
         path.string(), missing.size(), first_few(missing), cohort.root.string(), kFoldersAbove);
-  warn_of_twins(cohort, path);
+  warn_of_duplicates(cohort, path);
   return cohort;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples that arc-meshchop has prepared: its compressed npz files, as ours.
+// Reads samples that arc-meshchop has prepared and stored as compressed npz files.
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -36,7 +36,7 @@ std::vector<float> sample_values(const io::HostTensor& tensor, const std::string
   return values;
 }
 
-/// Two classes are a mask (> 0); more are labels.
+/// With two classes the values are a mask (> 0), with more they are labels.
 LabelMap sample_labels(Volume volume, int classes, const std::string& file) {
   if (classes == 2) {
     for (auto& value : volume.values) value = value > 0 ? 1 : 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads, conforms and normalises one subject; checks the headers of many.
 #include "ubique/data/scans/study/prepare.h"
 
 #include "ubique/base/terminal/log.h"
@@ -7,7 +8,7 @@
 namespace ubique::data {
 namespace {
 
-/// What was prepared elsewhere must be what is wanted here; it cannot be conformed again.
+/// A prepared sample cannot be conformed again, so it must have the target shape already.
 PreparedSample take_npz(const Subject& subject, const PrepareOptions& options) {
   auto sample = read_npz_sample(subject.image, options.classes);
   const auto &got = sample.image.shape, &wanted = options.target.shape;
@@ -21,7 +22,7 @@ PreparedSample take_npz(const Subject& subject, const PrepareOptions& options) {
   return sample;
 }
 
-/// A scan of which only the header was read.
+/// A scan without voxels: only the header is read.
 Scan header_only(const std::filesystem::path& path) {
   Scan scan;
   scan.header = io::read_nifti_header(path);
@@ -42,7 +43,7 @@ void check_headers(const Subject& subject, const ConformTarget& target) {
 
 PreparedSample make_sample(const Subject& subject, const PrepareOptions& options) {
   if (is_npz_name(subject.image)) return take_npz(subject, options);
-  // The browser's way looks at the file's own axes; to the others only where they point matters.
+  // BrainChop's method depends on the file's own axes; the others work in canonical axes.
   const auto axes =
       options.target.method == ConformMethod::Brainchop ? ScanAxes::Own : ScanAxes::Canonical;
   const auto scan = read_scan(subject.image, -1, options.threads, axes);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Keys, lookup and rebuilding of cache entries.
 #include "ubique/data/scans/study/scan_cache.h"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// FNV-1a. The key itself is inside the entry, so that two keys of one hash do no harm.
+/// FNV-1a. The entry also stores the key itself, so that a hash collision is detected.
 std::uint64_t key_hash(std::string_view text) {
   std::uint64_t hash = 0xCBF29CE484222325ULL;
   for (const char letter : text) {
@@ -25,8 +26,8 @@ std::uint64_t key_hash(std::string_view text) {
   return hash;
 }
 
-/// What tells one state of a file from another without reading all of it: place, size, time of the
-/// last change, and its first and last bytes.
+/// Identifies a file's state without reading all of it: path, size, modification time, and a hash
+/// of its first and last bytes.
 std::string file_identity(const fs::path& path) {
   constexpr std::size_t kEdge = 4096;
   const MappedFile file(path);
@@ -51,15 +52,15 @@ std::string plain_name(const std::string& id) {
   return name;
 }
 
-/// Quantiles decide the content only where they are used.
+/// Quantiles are part of the key only where they are used.
 std::string normalization_text(const PrepareOptions& options) {
   const auto name = to_string(options.normalization);
   if (options.normalization != Normalization::Quantile) return std::string(name);
   return fmt::format("{} {:.17g} to {:.17g}", name, options.low_quantile, options.high_quantile);
 }
 
-/// A process that is killed while it writes leaves its temporary file; one that still writes has
-/// touched its own within the day.
+/// Removes temporary files of killed processes; a younger file may belong to a process that is
+/// still writing.
 void remove_leftovers(const fs::path& folder) {
   std::error_code error;
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(24);

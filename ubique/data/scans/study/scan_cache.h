@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conformed scans on disk, made on first use and shared by all folds, runs and processes: one
-// safetensors file per scan and way of preparing it, read through a memory map. The name holds a
-// hash of all that decides the content, so that nothing stale is ever read. Knows no network.
+// Disk cache of conformed scans, filled on first use and shared by all folds, runs and processes:
+// one safetensors file per scan and set of options, read through a memory map. The file name holds
+// a hash of everything that decides the content, so that a stale entry is never read.
 #pragma once
 
 #include <filesystem>
@@ -17,15 +17,15 @@
 namespace ubique::data {
 
 struct ScanCacheOptions : PrepareOptions {
-  /// F16, U8 (256 levels between a scan's least and largest value) or F32. Values that F16 cannot
-  /// hold are kept as F32.
+  /// F16, U8 (256 levels between a scan's minimum and maximum) or F32. An image with values beyond
+  /// F16's range is stored as F32.
   DType dtype = DType::F16;
 };
 
-/// One entry; the pages of its file are read as they are asked for. Safe from several threads.
+/// One entry, read lazily through its memory map. Thread-safe.
 class CachedScan {
  public:
-  /// Input error for a file that is no entry, is damaged in its header, or is for another key.
+  /// Input error for a file that is not an entry, has a damaged header, or has another key.
   CachedScan(const std::filesystem::path& path, const std::string& key);
 
   const Shape3& shape() const { return shape_; }
@@ -33,7 +33,7 @@ class CachedScan {
   DType dtype() const;  ///< of the stored image
   bool has_mask() const { return mask_ != nullptr; }
 
-  /// The image's values, k fastest; `out` has voxel_count(shape()) places.
+  /// The image's values, k fastest; `out` has voxel_count(shape()) elements.
   void read_image(std::span<float> out) const;
   /// Labels, k fastest; Internal error without a mask.
   void read_mask(std::span<std::uint8_t> out) const;
@@ -49,21 +49,21 @@ class CachedScan {
   const io::TensorInfo* mask_ = nullptr;
   Shape3 shape_{};
   Affine affine_{};
-  double low_ = 0, high_ = 1;  // what U8's 0 and 255 stand for
+  double low_ = 0, high_ = 1;  // values of U8's 0 and 255
 };
 
 class ScanCache {
  public:
   using Entry = CachedScan;
 
-  /// The folder is made on first use; what killed processes left half-written in it a day ago or
-  /// more is removed. Usage error for a dtype that entries cannot have.
+  /// The folder is created on first use; temporary files of killed processes are removed once they
+  /// are a day old. Usage error for an unsupported dtype.
   ScanCache(std::filesystem::path folder, ScanCacheOptions options);
 
-  /// The scan, conformed; made and written if it is not there. An entry that is damaged is made
-  /// again with a warning. Two processes may make the same entry: both write the same file, whole.
-  /// Input error for a bad scan, and for a disk that is full or read-only; then nothing is left
-  /// behind. Safe from several threads.
+  /// The conformed scan; prepared and written if it is missing. A damaged entry is rebuilt with a
+  /// warning. Processes may write the same entry concurrently: each write is atomic and the bytes
+  /// are the same. Input error for a bad scan, or a full or read-only disk; then nothing is left
+  /// behind. Thread-safe.
   Entry get(const Subject& subject);
 
   /// Where the entry is or will be; changes when scan, mask or options do.
@@ -82,7 +82,7 @@ class ScanCache {
   std::filesystem::path folder_;
   ScanCacheOptions options_;
   std::mutex mutex_;
-  std::set<std::filesystem::path> verified_;  // once per process is enough
+  std::set<std::filesystem::path> verified_;  // checked once per process
 };
 
 }  // namespace ubique::data

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes and reads one cached scan; converts f32 to and from f16 and u8.
 #include "ubique/data/scans/study/scan_cache_entry.h"
 
 #include <zlib.h>
@@ -19,19 +20,19 @@ namespace {
 constexpr const char* kEntryFormat = "ubique-scan-cache";
 constexpr float kLargestHalf = 65504;
 
-/// Nearest, ties to even; |value| <= kLargestHalf.
+/// f32 to f16 bits, nearest, ties to even; |value| <= kLargestHalf.
 std::uint16_t half_bits(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const auto sign = static_cast<std::uint16_t>(bits >> 16U & 0x8000U);
   const float magnitude = std::fabs(value);
-  if (magnitude < 0x1p-14F) {  // a whole number of the smallest steps
+  if (magnitude < 0x1p-14F) {  // subnormal
     return sign | static_cast<std::uint16_t>(std::nearbyint(magnitude * 0x1p24F));
   }
-  const auto rest = std::bit_cast<std::uint32_t>(magnitude) - (112U << 23U);  // the bias of f16
+  const auto rest = std::bit_cast<std::uint32_t>(magnitude) - (112U << 23U);  // rebias the exponent
   return sign | static_cast<std::uint16_t>((rest + 0xFFFU + (rest >> 13U & 1U)) >> 13U);
 }
 
-float half_value(std::uint16_t bits) {  // finite ones only, so that a loop of it is vectorised
+float half_value(std::uint16_t bits) {  // finite values only, so that loops vectorise
   const auto magnitude =
       std::bit_cast<float>((static_cast<std::uint32_t>(bits) & 0x7FFFU) << 13U) * 0x1p112F;
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(magnitude) |
@@ -48,7 +49,7 @@ std::span<const std::byte> bytes_in(const std::vector<T>& values) {
   return std::as_bytes(std::span(values));
 }
 
-/// Text keeps every bit: the entry is the same wherever it was made.
+/// 17 digits keep every bit of a double.
 std::string affine_text(const Affine& affine) {
   std::vector<std::string> numbers;
   for (const auto& row : affine) {
@@ -171,7 +172,7 @@ DType CachedScan::dtype() const { return image_->dtype; }
 
 void CachedScan::read_image(std::span<float> out) const {
   check(static_cast<std::int64_t>(out.size()) == voxel_count(shape_), ErrorKind::Internal,
-        "[data.cache] got {} places for {} voxels.", out.size(), voxel_count(shape_));
+        "[data.cache] got a buffer of {} values for {} voxels.", out.size(), voxel_count(shape_));
   if (image_->dtype == DType::F32) return file_.read(*image_, std::as_writable_bytes(out));
   if (image_->dtype == DType::U8) {
     std::vector<std::uint8_t> levels(out.size());
@@ -190,7 +191,7 @@ void CachedScan::read_image(std::span<float> out) const {
 void CachedScan::read_mask(std::span<std::uint8_t> out) const {
   check(mask_ != nullptr, ErrorKind::Internal, "[data.cache] {} has no mask.", file_.name());
   check(static_cast<std::int64_t>(out.size()) == voxel_count(shape_), ErrorKind::Internal,
-        "[data.cache] got {} places for {} voxels.", out.size(), voxel_count(shape_));
+        "[data.cache] got a buffer of {} values for {} voxels.", out.size(), voxel_count(shape_));
   file_.read(*mask_, std::as_writable_bytes(out));
 }
 

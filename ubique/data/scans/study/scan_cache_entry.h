@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The file format of one cached scan: tensors "image" and "mask", and metadata that says how to
-// read them and proves that they are whole.
+// The file format of one cached scan: tensors "image" and "mask", and metadata with the key, the
+// affine, the value range and a checksum.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace ubique::data {
 
-/// Counts up when the same key would give other bytes.
+/// Incremented when the same key would give other bytes.
 inline constexpr int kScanCacheVersion = 1;
 
 /// Atomic. `mask` may be null. The image is stored as `dtype` (F16, U8, F32).

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads, checks, reorders and writes files of folds.
 #include "ubique/data/scans/study/splits_file.h"
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Takes values out of the document, or says where it is wrong.
+/// Extracts values from the document; each error names the key.
 class SplitsReader {
  public:
   explicit SplitsReader(const fs::path& path) : where_(path.string()) {}
@@ -130,45 +131,46 @@ class SplitsReader {
 };
 
 /// Index in the cohort of each index in the file.
-Indices places_in(const Cohort& cohort, const Splits& splits, const std::string& where) {
-  std::unordered_map<std::string, std::int64_t> place;
+Indices cohort_indices(const Cohort& cohort, const Splits& splits, const std::string& where) {
+  std::unordered_map<std::string, std::int64_t> index_of;
   for (std::size_t i = 0; i < cohort.subjects.size(); ++i) {
-    const auto [twin, is_new] = place.emplace(cohort.subjects[i].id, static_cast<std::int64_t>(i));
+    const auto [entry, is_new] =
+        index_of.emplace(cohort.subjects[i].id, static_cast<std::int64_t>(i));
     check(is_new, ErrorKind::Input,
           "[data.splits] the cohort has two scans named {}; expected one name each to find them in "
           "{}.",
-          twin->first, where);
+          entry->first, where);
   }
-  Indices places;
+  Indices indices;
   std::vector<std::string> unknown;
   for (const auto& id : splits.subject_ids) {
-    const auto found = place.find(id);
-    places.push_back(found == place.end() ? -1 : found->second);
-    if (found == place.end()) unknown.push_back(id);
-    if (found != place.end()) place.erase(found);
+    const auto found = index_of.find(id);
+    indices.push_back(found == index_of.end() ? -1 : found->second);
+    if (found == index_of.end()) unknown.push_back(id);
+    if (found != index_of.end()) index_of.erase(found);
   }
   check(unknown.empty(), ErrorKind::Input,
         "[data.splits] {} divides {} subjects that the cohort does not have (or lists them twice): "
         "{}; expected the same study.",
         where, unknown.size(), first_few(unknown));
-  return places;
+  return indices;
 }
 
-void move_to(Indices& indices, const Indices& places) {
-  for (auto& index : indices) index = places[static_cast<std::size_t>(index)];
+void renumber(Indices& indices, const Indices& new_index) {
+  for (auto& index : indices) index = new_index[static_cast<std::size_t>(index)];
   std::ranges::sort(indices);
 }
 
-void rearrange(Splits& splits, const Indices& places) {
+void renumber(Splits& splits, const Indices& new_index) {
   auto labels = splits.labels;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    splits.labels[static_cast<std::size_t>(places[i])] = labels[i];
+  for (std::size_t i = 0; i < new_index.size(); ++i) {
+    splits.labels[static_cast<std::size_t>(new_index[i])] = labels[i];
   }
   for (auto& fold : splits.outer) {
-    move_to(fold.test, places);
+    renumber(fold.test, new_index);
     for (auto& part : fold.inner) {
-      move_to(part.train, places);
-      move_to(part.val, places);
+      renumber(part.train, new_index);
+      renumber(part.val, new_index);
     }
   }
 }
@@ -205,7 +207,7 @@ void write_splits(const fs::path& path, const Splits& splits) {
                    {"stratification_labels", splits.labels},
                    {"outer_folds", folds}};
   if (!splits.subject_ids.empty()) document["subject_ids"] = splits.subject_ids;
-  write_file(path, document.dump(2, ' ', true));  // no line end: arc-meshchop writes none
+  write_file(path, document.dump(2, ' ', true));  // no newline at the end: arc-meshchop writes none
 }
 
 Splits read_splits(const fs::path& path) {
@@ -221,7 +223,7 @@ Splits read_splits(const fs::path& path, const Cohort& cohort) {
   if (splits.subject_ids.empty()) {
     warn_of_other_strata(splits, cohort, path.string());
   } else {
-    rearrange(splits, places_in(cohort, splits, path.string()));
+    renumber(splits, cohort_indices(cohort, splits, path.string()));
   }
   splits.subject_ids.clear();
   for (const auto& subject : cohort.subjects) splits.subject_ids.push_back(subject.id);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folds on disk, in the format arc-meshchop saves and reads: a study is divided once, and everybody
-// compares on the same division.
+// Folds on disk, in arc-meshchop's format: a study is split once and all runs use the same folds.
 #pragma once
 
 #include <filesystem>
@@ -9,17 +8,17 @@
 
 namespace ubique::data {
 
-/// Atomic; the same bytes as arc-meshchop writes when `subject_ids` is empty. With them, one more
-/// key lets the division be taken over by a cohort in another order.
+/// Atomic. The same bytes as arc-meshchop writes when `subject_ids` is empty; otherwise one more
+/// key names the subjects, so that the folds also apply to a cohort in another order.
 void write_splits(const std::filesystem::path& path, const Splits& splits);
 
-/// Input error for what is not such a file or divides wrongly: an index that does not exist, a
-/// subject that is in two parts of one fold or tested by two.
+/// Input error for another kind of file or inconsistent folds: an index out of range, a subject in
+/// two parts of one fold or in the test parts of two folds.
 Splits read_splits(const std::filesystem::path& path);
 
-/// The same for a cohort. Where the file names its subjects, they are found by name; Input error
-/// for one the cohort does not have, or has but the file does not. Where it does not, the number
-/// must agree, and strata that differ are a warning: the order is probably another.
+/// The folds applied to a cohort. If the file names its subjects they are matched by name, and the
+/// names must agree (Input error). Otherwise the counts must agree, and differing strata are a
+/// warning, as the order probably differs.
 Splits read_splits(const std::filesystem::path& path, const Cohort& cohort);
 
 }  // namespace ubique::data

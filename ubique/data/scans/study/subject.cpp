@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Counts lesion voxels and checks for masks.
 #include "ubique/data/scans/study/subject.h"
 
 #include <algorithm>

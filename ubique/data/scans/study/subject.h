@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The people of a study: one scan each, where its mask lies, and what the folds are balanced by.
-// Knows files by name only; read_scan() opens them.
+// The subjects of a study: paths of scan and mask, and the values that folds are stratified by.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@ struct Subject {
   std::string id;
   std::filesystem::path image;
   std::optional<std::filesystem::path> mask;
-  std::string acquisition = "unknown";  ///< how it was scanned: half of the stratum
+  std::string acquisition = "unknown";  ///< scan protocol; with the lesion size it is the stratum
   std::int64_t lesion_voxels = -1;      ///< mask > 0 in the mask's own grid; -1: not counted yet
 };
 
@@ -29,10 +28,10 @@ struct Cohort {
 /// stays at -1.
 void measure_lesions(Cohort& cohort);
 
-/// Input error if any subject has no mask: training and scores need one. Names the first few.
+/// Input error that names the first few subjects without a mask: training and scores need one.
 void require_masks(const Cohort& cohort);
 
-/// "a, b, c and 12 more": names in messages.
+/// "a, b, c and 12 more", for messages.
 std::string first_few(const std::vector<std::string>& names, std::size_t most = 3);
 
 }  // namespace ubique::data
