@@ -31,7 +31,7 @@ Probe probe_that(std::function<Finding(const Site&)> run) {
 }
 
 Verdict verdict_of_running(std::function<Finding(const Site&)> run) {
-  return run_selected(cpu_facts(), kCpu, {probe_that(std::move(run))}).verdicts.at(0);
+  return run_probes(cpu_facts(), kCpu, {probe_that(std::move(run))}).verdicts.at(0);
 }
 
 std::vector<Probe> some_probes() {
@@ -49,7 +49,7 @@ std::vector<Probe> some_probes() {
 TEST_CASE("suite: all built-in probes pass on the CPU") {
   RunOptions options;
   options.timing = false;
-  const auto report = run_probes(cpu_facts(), kCpu, {}, options);
+  const auto report = run_probes(cpu_facts(), kCpu, all_probes(), options);
   for (const auto& verdict : report.verdicts) {
     INFO(verdict.id << ": " << verdict.detail << ", error " << verdict.error << ", allowed "
                     << verdict.tolerance);
@@ -63,11 +63,11 @@ TEST_CASE("suite: all built-in probes pass on the CPU") {
 }
 
 TEST_CASE("suite: two runs give the same errors, another seed gives others") {
-  const auto first = run_selected(cpu_facts(), kCpu, some_probes());
-  const auto again = run_selected(cpu_facts(), kCpu, some_probes());
+  const auto first = run_probes(cpu_facts(), kCpu, some_probes());
+  const auto again = run_probes(cpu_facts(), kCpu, some_probes());
   RunOptions other_seed;
   other_seed.seed = 7;
-  const auto other = run_selected(cpu_facts(), kCpu, some_probes(), other_seed);
+  const auto other = run_probes(cpu_facts(), kCpu, some_probes(), other_seed);
   REQUIRE(first.verdicts.size() == again.verdicts.size());
   int changed = 0;
   for (std::size_t i = 0; i < first.verdicts.size(); ++i) {
@@ -80,8 +80,8 @@ TEST_CASE("suite: two runs give the same errors, another seed gives others") {
 
 TEST_CASE("suite: a probe's inputs do not depend on which others run") {
   auto probes = some_probes();
-  const auto all = run_selected(cpu_facts(), kCpu, probes);
-  const auto alone = run_selected(cpu_facts(), kCpu, {probes.back()});
+  const auto all = run_probes(cpu_facts(), kCpu, probes);
+  const auto alone = run_probes(cpu_facts(), kCpu, {probes.back()});
   CHECK(alone.verdicts[0].error == all.verdicts.back().error);
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("suite: an op that computes wrongly fails, forward and gradient") {
     const bool reference = in[0].scalar_type() == at::kDouble;
     return Tensors{in[0] * (reference ? 1.0 : 1.001)};
   };
-  const auto report = run_selected(cpu_facts(), kCpu, make_probes(wrong));
+  const auto report = run_probes(cpu_facts(), kCpu, make_probes(wrong));
   REQUIRE(report.verdicts.size() == 2);
   CHECK(report.verdicts[0].outcome == Outcome::Fail);
   CHECK(report.verdicts[0].detail.starts_with("element "));
@@ -108,7 +108,7 @@ TEST_CASE("suite: an invariant that breaks fails a probe whose numbers agree") {
   leaky.operation.invariant = [](const Tensors&, const at::Tensor&, double) {
     return not_run(Outcome::Fail, "leaks");
   };
-  const auto report = run_selected(cpu_facts(), kCpu, make_probes(leaky));
+  const auto report = run_probes(cpu_facts(), kCpu, make_probes(leaky));
   CHECK(report.verdicts.at(0).outcome == Outcome::Fail);
   CHECK(report.verdicts[0].detail == "leaks");
 }
@@ -145,7 +145,7 @@ TEST_CASE("suite: running out of memory skips a probe, and is worth retrying") {
 TEST_CASE("suite: probes beyond the time budget are skipped, with that reason") {
   RunOptions options;
   options.budget_seconds = 1e-9;
-  const auto report = run_selected(cpu_facts(), kCpu, some_probes(), options);
+  const auto report = run_probes(cpu_facts(), kCpu, some_probes(), options);
   CHECK(report.verdicts.back().outcome == Outcome::Skipped);
   CHECK(worth_retrying(report.verdicts.back()));
 }
@@ -158,7 +158,7 @@ TEST_CASE("suite: a probe that crashed before fails without being run") {
   });
   RunOptions options;
   options.crashed = {probe.id()};
-  const auto report = run_selected(cpu_facts(), kCpu, {probe}, options);
+  const auto report = run_probes(cpu_facts(), kCpu, {probe}, options);
   CHECK(report.verdicts.at(0).outcome == Outcome::Fail);
   CHECK(report.verdicts[0].detail.find("process down") != std::string::npos);
   CHECK_FALSE(ran);
@@ -174,7 +174,7 @@ TEST_CASE("suite: progress counts every probe and ends with an empty name") {
   };
   auto probes = some_probes();
   probes.resize(2);
-  run_selected(cpu_facts(), kCpu, probes, options);
+  run_probes(cpu_facts(), kCpu, probes, options);
   CHECK(seen == std::vector<std::string>{probes[0].id(), probes[1].id(), ""});
 }
 
@@ -184,7 +184,7 @@ TEST_CASE("suite: timed probes carry a time, and none without timing") {
   for (const bool timing : {true, false}) {
     RunOptions options;
     options.timing = timing;
-    const auto report = run_selected(cpu_facts(), kCpu, probes_of(request), options);
+    const auto report = run_probes(cpu_facts(), kCpu, probes_of(request), options);
     CHECK((report.verdicts.at(0).device_ms > 0) == timing);
     CHECK(report.verdicts[0].cpu_ms == 0);  // the CPU is not compared with itself
   }

@@ -170,7 +170,7 @@ Report recall_or_run(const device::Facts& facts, c10::Device device,
   if (fs::exists(note.parent_path(), ignored) || prepare_folder(note.parent_path())) {
     options.crash_note = note;
   }
-  const auto fresh = run_selected(facts, device, missing, options);
+  const auto fresh = run_probes(facts, device, missing, options);
   store_report(facts, merge(known, fresh));
   fs::remove(note, ignored);  // its contents are in the report now
   base.seconds = fresh.seconds;

@@ -138,8 +138,8 @@ Report empty_report(const device::Facts& facts) {
   return report;
 }
 
-Report run_selected(const device::Facts& facts, c10::Device device,
-                    const std::vector<Probe>& probes, const RunOptions& options) {
+Report run_probes(const device::Facts& facts, c10::Device device, const std::vector<Probe>& probes,
+                  const RunOptions& options) {
   const StrictNumerics strict;
   const int threads = at::get_num_threads();
   const ThreadCount one(1);
@@ -167,11 +167,6 @@ Report run_selected(const device::Facts& facts, c10::Device device,
   if (options.progress) options.progress({}, probes.size(), probes.size());
   report.seconds = watch.seconds();
   return report;
-}
-
-Report run_probes(const device::Facts& facts, c10::Device device, const std::vector<Case>& extra,
-                  const RunOptions& options) {
-  return run_selected(facts, device, all_probes(extra), options);
 }
 
 }  // namespace ubique::probe

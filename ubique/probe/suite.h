@@ -37,12 +37,8 @@ std::vector<Probe> all_probes(const std::vector<Case>& extra = {});
 
 /// Runs probes one after another in strict numerics. Exceptions become verdicts: a dtype or op that
 /// the device refuses is Refused, memory that runs out Skipped, anything else Fail.
-Report run_selected(const device::Facts& facts, c10::Device device,
-                    const std::vector<Probe>& probes, const RunOptions& options = {});
-
-/// All of all_probes(extra).
-Report run_probes(const device::Facts& facts, c10::Device device,
-                  const std::vector<Case>& extra = {}, const RunOptions& options = {});
+Report run_probes(const device::Facts& facts, c10::Device device, const std::vector<Probe>& probes,
+                  const RunOptions& options = {});
 
 /// Skipped for lack of time or memory, which another run may have.
 bool worth_retrying(const Verdict& verdict);

@@ -10,10 +10,6 @@ bool is_of_op(const Verdict& verdict, std::string_view op) {
   return verdict.op == op;
 }
 
-bool is_bad(const Verdict& verdict) {
-  return verdict.outcome == Outcome::Fail || verdict.outcome == Outcome::Refused;
-}
-
 }  // namespace
 
 std::string_view to_string(Outcome outcome) {
@@ -47,20 +43,6 @@ std::vector<const Verdict*> Report::of_op(std::string_view op) const {
     if (is_of_op(verdict, op)) found.push_back(&verdict);
   }
   return found;
-}
-
-const Verdict* Report::first_bad(std::string_view op, DType dtype) const {
-  for (const auto* verdict : of_op(op)) {
-    if (verdict->dtype == dtype && is_bad(*verdict)) return verdict;
-  }
-  return nullptr;
-}
-
-const Verdict* Report::first_bad(std::string_view op, DType dtype, Layout layout) const {
-  for (const auto* verdict : of_op(op)) {
-    if (verdict->dtype == dtype && verdict->layout == layout && is_bad(*verdict)) return verdict;
-  }
-  return nullptr;
 }
 
 }  // namespace ubique::probe

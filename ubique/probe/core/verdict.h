@@ -55,9 +55,6 @@ struct Report {
   const Verdict* find(std::string_view id) const;
   /// Verdicts of an op ("conv3d") or of the ops under it ("conv3d." matches "conv3d.dilated").
   std::vector<const Verdict*> of_op(std::string_view op) const;
-  /// The first verdict that failed or was refused among those of an op with this dtype, or nullptr.
-  const Verdict* first_bad(std::string_view op, DType dtype) const;
-  const Verdict* first_bad(std::string_view op, DType dtype, Layout layout) const;
 };
 
 }  // namespace ubique::probe
