@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sampling: greedy choice, frequencies, top-k, top-p, seeds, and logits that are no numbers.
 #include "ubique/nn/sampling.h"
 
 #include <doctest/doctest.h>
@@ -16,14 +17,14 @@ namespace {
 
 constexpr float kNever = -std::numeric_limits<float>::infinity();
 
-/// How often each token comes in `draws` positions.
+/// How often each token is drawn at `draws` positions.
 std::map<std::int32_t, int> drawn(const std::vector<float>& logits,
-                                  const nn::SamplingOptions& choice, int draws = 4000,
+                                  const nn::SamplingOptions& options, int draws = 4000,
                                   std::uint64_t seed = 5) {
   const Random random(seed);
   std::map<std::int32_t, int> counts;
   for (int i = 0; i < draws; ++i) {
-    ++counts[nn::sample_token(logits, choice, random, static_cast<std::uint64_t>(i))];
+    ++counts[nn::sample_token(logits, options, random, static_cast<std::uint64_t>(i))];
   }
   return counts;
 }
@@ -38,14 +39,15 @@ std::vector<float> logits_of(const std::vector<double>& probabilities) {
 
 }  // namespace
 
-TEST_CASE("sampling: temperature 0 takes the likeliest, of equals the first, whatever the seed") {
+TEST_CASE(
+    "sampling: temperature 0 takes the largest logit, the first of equal ones, whatever the seed") {
   const std::vector<float> logits = {1, 3, 3, 2};
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
     CHECK(drawn(logits, {.temperature = 0}, 20, seed) == std::map<std::int32_t, int>{{1, 20}});
   }
 }
 
-TEST_CASE("sampling: tokens come as often as their probabilities say") {
+TEST_CASE("sampling: tokens are drawn with their probabilities") {
   const auto counts = drawn(logits_of({0.5, 0.125, 0.375}), {1, 0, 1});
   CHECK(counts.at(0) == doctest::Approx(2000).epsilon(0.06));
   CHECK(counts.at(1) == doctest::Approx(500).epsilon(0.12));
@@ -59,14 +61,14 @@ TEST_CASE("sampling: a low temperature sharpens, a high one flattens") {
   CHECK(drawn(logits, {1e-300, 0, 1}).size() == 1);
 }
 
-TEST_CASE("sampling: top-k leaves the k likeliest, of equals the first ones") {
+TEST_CASE("sampling: top-k keeps the k largest logits, the first of equal ones") {
   CHECK(drawn({0, 0, 0, 0}, {1, 2, 1}).size() == 2);
   CHECK(drawn({0, 0, 0, 0}, {1, 2, 1}).count(2) == 0);
   CHECK(drawn({0, 1, 5}, {1, 1, 1}) == std::map<std::int32_t, int>{{2, 4000}});
   CHECK(drawn({0, 0}, {1, 100, 1}).size() == 2);
 }
 
-TEST_CASE("sampling: top-p leaves the fewest that have the mass, one at least") {
+TEST_CASE("sampling: top-p keeps the fewest tokens that reach the share, at least one") {
   const auto logits = logits_of({0.1, 0.5, 0.25, 0.15});
   CHECK(drawn(logits, {1, 0, 0.5}) == std::map<std::int32_t, int>{{1, 4000}});
   const auto two = drawn(logits, {1, 0, 0.6});
@@ -79,7 +81,7 @@ TEST_CASE("sampling: top-p leaves the fewest that have the mass, one at least") 
   CHECK(drawn(logits, {1, 2, 0.67}).size() == 2);
 }
 
-TEST_CASE("sampling: one seed and position give one token, another seed another text") {
+TEST_CASE("sampling: a seed and a position give one token, another seed another text") {
   const std::vector<float> logits(100, 0.0F);
   const nn::SamplingOptions all{1, 0, 1};
   int same = 0;
@@ -91,7 +93,7 @@ TEST_CASE("sampling: one seed and position give one token, another seed another 
   CHECK(same < 10);
 }
 
-TEST_CASE("sampling: what is ruled out never comes, and no number is an error") {
+TEST_CASE("sampling: a logit of minus infinity is never drawn; NaN and infinity are errors") {
   CHECK(drawn({kNever, 0, kNever}, {1, 0, 1}) == std::map<std::int32_t, int>{{1, 4000}});
   for (const float bad : {std::nanf(""), -kNever}) {
     const std::vector<float> logits = {0, bad};
@@ -105,9 +107,9 @@ TEST_CASE("sampling: what is ruled out never comes, and no number is an error") 
       "rules out every token"));
 }
 
-TEST_CASE("sampling: values that cannot be are refused by their flag") {
-  const auto refused = [](const nn::SamplingOptions& choice) {
-    return test::refusal_of(ErrorKind::Usage, [&] { nn::validate(choice); });
+TEST_CASE("sampling: values out of range are refused by the name of their flag") {
+  const auto refused = [](const nn::SamplingOptions& options) {
+    return test::refusal_of(ErrorKind::Usage, [&] { nn::validate(options); });
   };
   CHECK(test::contains(refused({-0.1, 1, 1}), "--temperature"));
   CHECK(test::contains(refused({std::nan(""), 1, 1}), "--temperature"));

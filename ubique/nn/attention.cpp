@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Splitting the qkv product into heads, masks, and the passes with and without a KV cache.
 #include "ubique/nn/attention.h"
 
 #include <ATen/ATen.h>
@@ -44,7 +45,7 @@ Heads split_qkv(const at::Tensor& product, const AttentionConfig& config, const 
                             : kernels::split_heads(product, config.heads, cos, sin);
 }
 
-/// Each key head once per query head that shares it.
+/// Repeats each key or value head for the query heads that share it.
 at::Tensor repeat_heads(const at::Tensor& x, std::int64_t heads) {
   if (x.size(1) == heads) return x;
   const auto times = heads / x.size(1);
@@ -53,7 +54,8 @@ at::Tensor repeat_heads(const at::Tensor& x, std::int64_t heads) {
       .reshape({x.size(0), heads, x.size(2), x.size(3)});
 }
 
-/// Which of m keys each of the last n queries attends to: (n, m); none if to all.
+/// Mask (n, m): which of m keys each of the n queries, the last n positions, attends to; none if
+/// every query attends to every key.
 std::optional<at::Tensor> mask_of(std::int64_t n, std::int64_t m, const AttentionConfig& config,
                                   const at::Device& device) {
   const bool all_seen = n == 1 && (config.window == 0 || config.window >= m);
@@ -74,16 +76,18 @@ at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor&
 
 at::Tensor attention_block(const at::Tensor& x, const kernels::CastWeight& qkv,
                            const kernels::CastWeight& out, const AttentionConfig& config) {
-  const auto [product, residual] = kernels::branch_off(x, qkv);  // (B, L, (heads + 2 kv)·size)
-  at::Tensor mixed;                                              // (B, L, heads·size)
+  const auto [product, residual] =
+      kernels::linear_and_residual(x, qkv);  // (B, L, (heads + 2 kv)·size)
+  at::Tensor mixed;                          // (B, L, heads·size)
   if (is_grouped(config) || config.window > 0) {
     const auto [q, k, v] = split_qkv(product, config, config.cos, config.sin);
     mixed = attention(q, k, v, config).transpose(1, 2).flatten(2);
   } else {
-    mixed = kernels::attend(product, config.heads, config.cos, config.sin, config.causal);
+    mixed =
+        kernels::fused_qkv_attention(product, config.heads, config.cos, config.sin, config.causal);
     if (!mixed.defined()) {
       const auto [q, k, v] = kernels::split_heads(product, config.heads, config.cos, config.sin);
-      mixed = kernels::mix_heads(q, k, v, config.causal);
+      mixed = kernels::attention(q, k, v, config.causal);
     }
   }
   return kernels::post_norm(residual, at::linear(mixed, out.use()));

@@ -16,8 +16,8 @@ struct AttentionConfig {
   std::int64_t heads = 1;
   std::int64_t kv_heads = 0;  ///< grouped-query: fewer key and value heads; 0 = as many as `heads`
   bool causal = false;        ///< a position attends to itself and earlier ones
-  std::int64_t window = 0;    ///< sliding window: to so many positions at most; 0 = to all
-  at::Tensor cos, sin;        ///< rope_tables(); undefined = no rotation
+  std::int64_t window = 0;    ///< with causal: attend to the last `window` positions only; 0 = all
+  at::Tensor cos = {}, sin = {};  ///< rope_tables(); undefined = no rotation
 };
 
 /// softmax(q·kᵀ/√size)·v for q (B, heads, n, size) and k, v (B, kv heads, m, size), whose last n

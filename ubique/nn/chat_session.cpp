@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Turns, prompts that fit the context window, and the generation loop.
 #include "ubique/nn/chat_session.h"
 
 #include "ubique/base/error.h"
@@ -37,7 +38,7 @@ void ChatSession::forget() {
   std::erase_if(turns_, [](const io::Turn& turn) { return turn.role != io::Role::System; });
 }
 
-/// The oldest question with its answer; false if only the last question is left.
+/// Drops the oldest question with its answer; false if only the last question is left.
 bool ChatSession::forget_oldest() {
   const std::size_t first = !turns_.empty() && turns_.front().role == io::Role::System ? 1 : 0;
   if (turns_.size() <= first + 1) return false;
@@ -48,7 +49,8 @@ bool ChatSession::forget_oldest() {
   return true;
 }
 
-/// The prompt of as many of the last turns as leave room for `after` tokens; empty if none do.
+/// The prompt of the turns, after dropping the oldest until `after` more tokens fit; empty if they
+/// never do.
 std::vector<std::int32_t> ChatSession::prompt_that_fits(std::size_t after, Reply& reply) {
   const auto room = static_cast<std::size_t>(decoder_.context_length());
   for (;;) {

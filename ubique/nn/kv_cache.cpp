@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Allocating and filling a KV cache.
 #include "ubique/nn/kv_cache.h"
 
 #include <ATen/ATen.h>
@@ -16,7 +17,7 @@ KvCache KvCache::make(std::int64_t batch, std::int64_t kv_heads, std::int64_t ca
 void KvCache::store(const at::Tensor& new_keys, const at::Tensor& new_values, std::int64_t first) {
   const auto end = first + new_keys.size(2);
   check(first >= 0 && end <= capacity(), ErrorKind::Internal,
-        "[nn.kv_cache] positions {} to {} do not fit; expected them below {}.", first, end,
+        "[nn.kv_cache] positions {} to {} do not fit; expected them below {}.", first, end - 1,
         capacity());
   keys.slice(2, first, end).copy_(new_keys);
   values.slice(2, first, end).copy_(new_values);

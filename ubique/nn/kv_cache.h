@@ -16,7 +16,8 @@ struct KvCache {
                       std::int64_t head_size, const at::TensorOptions& options);
 
   std::int64_t capacity() const { return keys.size(2); }
-  /// Stores n positions (B, kv heads, n, size) from `first` on; what stood there is overwritten.
+  /// Stores n positions (B, kv heads, n, size) from `first` on, overwriting earlier values.
+  /// Internal error if they exceed the capacity.
   void store(const at::Tensor& new_keys, const at::Tensor& new_values, std::int64_t first);
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tables of angles, and the half-split rotation.
 #include "ubique/nn/rope.h"
 
 #include <ATen/ATen.h>
@@ -18,8 +19,8 @@ std::tuple<at::Tensor, at::Tensor> rope_tables(std::int64_t length, std::int64_t
 at::Tensor apply_rope(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin) {
   const auto wide = x.to(at::kFloat);
   const auto halves = wide.chunk(2, -1);
-  const auto turned = at::cat({-halves[1], halves[0]}, -1);
-  return (wide * cos + turned * sin).to(x.scalar_type());
+  const auto rotated = at::cat({-halves[1], halves[0]}, -1);
+  return (wide * cos + rotated * sin).to(x.scalar_type());
 }
 
 }  // namespace ubique::nn

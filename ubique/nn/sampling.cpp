@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Ranking, the nucleus, and one draw from the remaining probabilities.
 #include "ubique/nn/sampling.h"
 
 #include <algorithm>
@@ -16,7 +17,7 @@ void check_logits(std::span<const float> logits) {
   check(!logits.empty(), ErrorKind::Internal, "[nn.sampling] no logits to choose from.");
   bool possible = false;
   for (std::size_t i = 0; i < logits.size(); ++i) {
-    // Minus infinity is a token that must not come.
+    // Minus infinity is allowed: it rules a token out.
     check(!std::isnan(logits[i]) && logits[i] < std::numeric_limits<float>::infinity(),
           ErrorKind::Input,
           "[nn.sampling] the model gave {} for token {}; expected a number. Damaged weights, or a "
@@ -27,7 +28,7 @@ void check_logits(std::span<const float> logits) {
   check(possible, ErrorKind::Input, "[nn.sampling] the model rules out every token.");
 }
 
-/// Places of the likeliest logits, likeliest first.
+/// Indices of the top_k largest logits (0: of all), largest first.
 std::vector<std::int32_t> ranked(std::span<const float> logits, std::int64_t top_k) {
   std::vector<std::int32_t> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
@@ -43,7 +44,7 @@ std::vector<std::int32_t> ranked(std::span<const float> logits, std::int64_t top
   return order;
 }
 
-/// How many of the first weights have `share` of the mass; at least one.
+/// How many of the first weights are needed for `share` of their sum; at least one.
 std::size_t nucleus(const std::vector<double>& weights, double share) {
   if (share >= 1) return weights.size();
   const double wanted = share * std::accumulate(weights.begin(), weights.end(), 0.0);
@@ -57,34 +58,34 @@ std::size_t nucleus(const std::vector<double>& weights, double share) {
 
 }  // namespace
 
-void validate(const SamplingOptions& choice) {
-  check(std::isfinite(choice.temperature) && choice.temperature >= 0, ErrorKind::Usage,
+void validate(const SamplingOptions& options) {
+  check(std::isfinite(options.temperature) && options.temperature >= 0, ErrorKind::Usage,
         "[nn.sampling] --temperature is out of range; got {}, expected 0 (the likeliest token) or "
         "more.",
-        choice.temperature);
-  check(choice.top_k >= 0, ErrorKind::Usage,
+        options.temperature);
+  check(options.top_k >= 0, ErrorKind::Usage,
         "[nn.sampling] --top-k is out of range; got {}, expected 0 (all tokens) or more.",
-        choice.top_k);
-  check(choice.top_p > 0 && choice.top_p <= 1, ErrorKind::Usage,
+        options.top_k);
+  check(options.top_p > 0 && options.top_p <= 1, ErrorKind::Usage,
         "[nn.sampling] --top-p is out of range; got {}, expected more than 0, at most 1.",
-        choice.top_p);
+        options.top_p);
 }
 
-std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& choice,
+std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options,
                           const Random& random, std::uint64_t position) {
   check_logits(logits);
-  if (choice.temperature == 0) {
+  if (options.temperature == 0) {
     return static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) -
                                      logits.begin());
   }
-  const auto order = ranked(logits, choice.top_k);
+  const auto order = ranked(logits, options.top_k);
   const double highest = logits[static_cast<std::size_t>(order.front())];
   std::vector<double> weights;
-  for (const auto place : order) {
-    const double below = logits[static_cast<std::size_t>(place)] - highest;
-    weights.push_back(std::exp(below / choice.temperature));
+  for (const auto index : order) {
+    const double below = logits[static_cast<std::size_t>(index)] - highest;
+    weights.push_back(std::exp(below / options.temperature));
   }
-  weights.resize(nucleus(weights, choice.top_p));
+  weights.resize(nucleus(weights, options.top_p));
   const double mass = std::accumulate(weights.begin(), weights.end(), 0.0);
   const double drawn = random.uniform(position) * mass;
   double passed = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which token comes next, given what a model thinks of each: on the host, in f64, by the counter's
-// generator, so that one seed gives the same text on every device.
+// Sampling of the next token from logits: temperature, top-k and top-p, on the host in f64 with the
+// counter-based generator, so that the same logits and seed give the same text on every device.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 namespace ubique::nn {
 
 struct SamplingOptions {
-  double temperature = 0.7;  ///< 0: the likeliest, nothing is drawn
-  std::int64_t top_k = 50;   ///< among so many of the likeliest; 0: all
-  double top_p = 0.9;        ///< among the fewest of these that have so much of their mass; 1: all
+  double temperature = 0.7;  ///< 0: greedy, the largest logit
+  std::int64_t top_k = 50;   ///< sample among the k largest logits; 0: all
+  double top_p = 0.9;        ///< of these, the fewest whose probabilities sum to top_p; 1: all
 };
 
 /// Usage error that names the flag.
-void validate(const SamplingOptions& choice);
+void validate(const SamplingOptions& options);
 
-/// The place of one logit, drawn by random.uniform(position). Of equal logits the lower place
-/// counts as likelier. Input error if a logit is not a number: the weights or the dtype are wrong.
-std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& choice,
+/// The index of a logit, drawn by random.uniform(position). Of equal logits the lower index ranks
+/// first. Input error if a logit is NaN or +infinity: the weights or the dtype are wrong.
+std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options,
                           const Random& random, std::uint64_t position);
 
 }  // namespace ubique::nn

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Holds back the bytes of incomplete UTF-8 characters.
 #include "ubique/nn/text_stream.h"
 
 #include "ubique/io/text/utf8.h"

@@ -17,7 +17,7 @@ class TextStream {
   TextStream(std::string& text, const ShowText& show) : text_(text), show_(show) {}
 
   bool add(std::string_view bytes);  ///< false: stop
-  bool finish();                     ///< shows what is left, incomplete characters replaced
+  bool finish();  ///< shows the rest, with U+FFFD for an incomplete character; false: stop
 
  private:
   bool pass(std::size_t length);

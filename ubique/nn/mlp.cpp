@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// Feed-forward layers in terms of ATen, and the names of their activations.
+#include "ubique/nn/mlp.h"
+
+#include <ATen/ATen.h>
+
+#include "ubique/base/text/names.h"
+
+namespace ubique::nn {
+namespace {
+
+constexpr NameTable<Activation, 3> kActivations{
+    {{Activation::Silu, "silu"}, {Activation::Gelu, "gelu"}, {Activation::GeluTanh, "gelu_tanh"}}};
+
+at::Tensor linear(const at::Tensor& x, const LinearWeights& weights) {
+  return at::linear(x, weights.weight, weights.bias);
+}
+
+}  // namespace
+
+std::string_view to_string(Activation activation) { return name_of(kActivations, activation); }
+
+Activation parse_activation(std::string_view text) {
+  return parse_name(kActivations, "nn.mlp", "activation", text);
+}
+
+at::Tensor activate(const at::Tensor& x, Activation activation) {
+  switch (activation) {
+    case Activation::Silu:
+      return at::silu(x);
+    case Activation::Gelu:
+      return at::gelu(x);
+    case Activation::GeluTanh:
+      return at::gelu(x, "tanh");
+  }
+  fail(ErrorKind::Internal, "[nn.mlp] unknown activation {}.", static_cast<int>(activation));
+}
+
+at::Tensor gated_mlp(const at::Tensor& x, const LinearWeights& gate, const LinearWeights& up,
+                     const LinearWeights& down, Activation activation) {
+  return linear(activate(linear(x, gate), activation) * linear(x, up), down);
+}
+
+at::Tensor mlp(const at::Tensor& x, const LinearWeights& first, const LinearWeights& second,
+               Activation activation) {
+  return linear(activate(linear(x, first), activation), second);
+}
+
+}  // namespace ubique::nn
