@@ -49,7 +49,7 @@ void compare_norm_act(Norm norm, Activation activation, bool dropout, at::Memory
   NormStatistics statistics;
   const auto result = norm_act(x, how, statistics);
   CHECK(gap(result, expected.detach()) < 1e-10);
-  CHECK(gap(norm_act_again(x, how, statistics), expected.detach()) < 1e-10);
+  CHECK(gap(norm_act_recompute(x, how, statistics), expected.detach()) < 1e-10);
   const auto gradients = norm_act_backward(gradient.clone(), result, x, how, statistics);
   CHECK(gap(gradients.input, recorded.grad()) < 1e-10);
   if (norm == Norm::Batch) {
@@ -94,7 +94,7 @@ TEST_CASE("norm and activation: a constant channel gives its bias, not NaN") {
   NormStatistics statistics;
   const auto y = norm_act(x, how, statistics);
   CHECK(gap(y, at::full_like(y, 0.5)) < 1e-4);
-  CHECK(gap(norm_act_again(x, how, statistics), y) < 1e-4);
+  CHECK(gap(norm_act_recompute(x, how, statistics), y) < 1e-4);
 }
 
 TEST_CASE("convolve: half precision adds its bias apart, with the same result") {

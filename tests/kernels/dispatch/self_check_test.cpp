@@ -119,8 +119,9 @@ at::Tensor stack(const at::Tensor& h, const at::Tensor& injected, at::TensorList
   for (std::int64_t i = 0; i < times; ++i) {
     x = x + injected;
     for (std::size_t block = 0; block < packed.size(); block += 3) {
-      x = token_mix(x, tokens_of(packed[block]), Kept::Narrow);
-      x = channel_mix(x, plain_weights(packed[block + 1], packed[block + 2]), Kept::Narrow);
+      x = token_mlp_block(x, tokens_of(packed[block]), Activations::Recompute);
+      x = swiglu_block(x, plain_weights(packed[block + 1], packed[block + 2]),
+                       Activations::Recompute);
     }
   }
   return given(x.to(h.dtype()));
@@ -170,8 +171,8 @@ TORCH_LIBRARY_IMPL(ubique, CPU, library) {
 
 GatedWeights weights_of(std::int64_t inner, std::int64_t columns) {
   const auto like = at::zeros({1});
-  return {{made_up({2 * inner, columns}, like, 5), at::kBFloat16},
-          {made_up({columns, inner}, like, 6), at::kBFloat16},
+  return {{test_values({2 * inner, columns}, like, 5), at::kBFloat16},
+          {test_values({columns, inner}, like, 6), at::kBFloat16},
           {},
           {}};
 }
@@ -188,13 +189,14 @@ TEST_CASE("trust: a kernel is tried once, and used if it gives what plain ops gi
     };
   };
   for (int twice = 0; twice < 2; ++twice) {
-    CHECK(is_trusted("right", like, trial(ones * 1.01)));
-    CHECK(!is_trusted("wrong", like, trial(ones * 1.1)));
-    CHECK(!is_trusted("nothing", like, trial(ones * NAN)));
-    CHECK(!is_trusted("of another shape", like, trial(at::ones({2}))));
+    CHECK(passes_self_check("right", like, trial(ones * 1.01)));
+    CHECK(!passes_self_check("wrong", like, trial(ones * 1.1)));
+    CHECK(!passes_self_check("nothing", like, trial(ones * NAN)));
+    CHECK(!passes_self_check("of another shape", like, trial(at::ones({2}))));
   }
   CHECK(tried == 4);
-  CHECK(is_trusted("right", like.to(at::kHalf), trial(ones)));  // another dtype is another kernel
+  CHECK(passes_self_check("right", like.to(at::kHalf),
+                          trial(ones)));  // another dtype is another kernel
   CHECK(tried == 5);
 }
 
@@ -203,11 +205,11 @@ TEST_CASE("trust: made-up values are the same every time, and no generator moves
   at::manual_seed(1);
   const auto before = at::rand({3});
   at::manual_seed(1);
-  const auto values = made_up({50, 40}, like, 3);
+  const auto values = test_values({50, 40}, like, 3);
   CHECK(at::equal(at::rand({3}), before));
   CHECK((values.scalar_type() == at::kBFloat16));
-  CHECK(at::equal(values, made_up({50, 40}, like, 3)));
-  CHECK(!at::equal(values, made_up({50, 40}, like, 4)));
+  CHECK(at::equal(values, test_values({50, 40}, like, 3)));
+  CHECK(!at::equal(values, test_values({50, 40}, like, 4)));
   CHECK(values.abs().max().item<double>() <= 1);
   CHECK(std::abs(values.to(at::kFloat).mean().item<double>()) < 0.05);
   CHECK(values.to(at::kFloat).square().mean().item<double>() ==
@@ -219,11 +221,11 @@ TEST_CASE("trust: mixing is left to plain ops where the kernels are wrong") {
     const Pretend kernels(right ? Pretended::Right : Pretended::Wrong);
     const at::NoGradGuard no_gradients;
     auto channels = weights_of(32, right ? 24 : 40), mixing = weights_of(48, right ? 9 : 10);
-    pack_for_channel_mix(channels);
+    pack_for_swiglu(channels);
     CHECK(channels.packed.defined() == right);
-    pack_for_token_mix(mixing, 24);
+    pack_for_token_mlp(mixing, 24);
     CHECK(mixing.packed.defined() == right);
-    MixStack few;
+    GatedMlpStack few;
     few.add(mixing, channels);
     CHECK(few.packed.size() == (right ? 3 : 0));
   }
@@ -234,13 +236,13 @@ TEST_CASE("trust: attention is left to plain ops where the kernels are wrong, gr
     for (const bool learns : {false, true}) {
       const Pretend kernels(right ? Pretended::Right : Pretended::Wrong);
       const auto length = right ? 7 : 6;
-      const auto qkv = made_up({3, length, 3 * 2 * 4}, at::zeros({1}, at::kBFloat16), 1);
+      const auto qkv = test_values({3, length, 3 * 2 * 4}, at::zeros({1}, at::kBFloat16), 1);
       const auto angles = at::rand({length, 4}) * 3;
       auto leaf = qkv.clone().requires_grad_(learns);
-      const auto mixed = attend(leaf, 2, angles.cos(), angles.sin(), true);
+      const auto mixed = fused_qkv_attention(leaf, 2, angles.cos(), angles.sin(), true);
       CHECK(mixed.defined() == right);
       if (!right || !learns) continue;
-      const auto gradient = made_up(mixed.sizes(), qkv, 2);
+      const auto gradient = test_values(mixed.sizes(), qkv, 2);
       const auto before = calls;
       mixed.backward(gradient);
       CHECK(calls == before + 1);
@@ -254,8 +256,8 @@ TEST_CASE("trust: a wrong gradient is found before it is learnt from") {
     const Pretend kernels(which);
     const at::AutoGradMode recorded(learns);
     auto mixing = weights_of(48, columns), channels = weights_of(48, columns);
-    pack_for_token_mix(mixing, 24);
-    pack_for_channel_mix(channels);
+    pack_for_token_mlp(mixing, 24);
+    pack_for_swiglu(channels);
     CHECK(mixing.packed_back.defined() == (mixing.packed.defined() && learns));
     CHECK(channels.packed.defined());  // its way back is a kernel apart
     CHECK(channels.packed_back.defined() == (which == Pretended::Right && learns));
@@ -270,14 +272,14 @@ TEST_CASE("trust: many tokens go through the gate's own way back, few through pl
   const Pretend kernels(Pretended::Right);
   auto packed = weights_of(32, 16);
   const auto plain = plain_weights(packed.gate_up.value, packed.down.value);
-  pack_for_channel_mix(packed);
+  pack_for_swiglu(packed);
   REQUIRE(packed.packed_back.defined());
   for (const std::int64_t samples : {2, 1024}) {
-    const auto values = made_up({samples, 4, 16}, at::zeros({1}, at::kBFloat16), 3);
-    const auto gradient = made_up(values.sizes(), values, 4);
+    const auto values = test_values({samples, 4, 16}, at::zeros({1}, at::kBFloat16), 3);
+    const auto gradient = test_values(values.sizes(), values, 4);
     const auto through = [&](const GatedWeights& weights, at::ScalarType dtype) {
       const auto x = values.to(dtype, false, true).requires_grad_();
-      const auto y = channel_mix(x, weights, Kept::Wide);
+      const auto y = swiglu_block(x, weights, Activations::Keep);
       const auto before = calls;
       y.backward(gradient.to(dtype));
       CHECK(calls - before == (samples > 2 && dtype == at::kBFloat16 ? 1 : 0));
@@ -292,9 +294,10 @@ TEST_CASE("trust: long attention is left to plain ops where a kernel or its grad
   for (const auto which : {Pretended::Right, Pretended::Wrong, Pretended::WrongGradient}) {
     const Pretend kernels(which);
     const auto length = 5 + static_cast<int>(which);  // each is tried once
-    auto leaf = made_up({2, length, 3, 2, 4}, at::zeros({1}, at::kBFloat16), 1).requires_grad_();
+    auto leaf =
+        test_values({2, length, 3, 2, 4}, at::zeros({1}, at::kBFloat16), 1).requires_grad_();
     const auto parts = leaf.permute({2, 0, 3, 1, 4});
-    const auto mixed = mix_heads(parts[0], parts[1], parts[2], false);
+    const auto mixed = attention(parts[0], parts[1], parts[2], false);
     const auto tried = calls;
     mixed.sum().backward();
     CHECK(calls - tried == (which == Pretended::Right ? 1 : 0));
@@ -305,13 +308,13 @@ TEST_CASE("trust: long attention is left to plain ops where a kernel or its grad
 TEST_CASE("trust: through frozen weights gradients pass on, and theirs are not worked out") {
   const Pretend kernels(Pretended::Right);
   auto frozen = weights_of(48, 13);
-  pack_for_token_mix(frozen, 24);
+  pack_for_token_mlp(frozen, 24);
   REQUIRE(frozen.packed_back.defined());
-  const auto values = made_up({2, 13, 24}, at::zeros({1}, at::kBFloat16), 3);
-  const auto gradient = made_up(values.sizes(), values, 4);
+  const auto values = test_values({2, 13, 24}, at::zeros({1}, at::kBFloat16), 3);
+  const auto gradient = test_values(values.sizes(), values, 4);
   const auto through = [&](const GatedWeights& weights, at::ScalarType dtype) {
     const auto x = values.to(dtype, false, true).requires_grad_();
-    token_mix(x, weights, Kept::Narrow).backward(gradient.to(dtype));
+    token_mlp_block(x, weights, Activations::Recompute).backward(gradient.to(dtype));
     return x.grad().to(at::kFloat);
   };
   const auto expected = through(plain_weights(frozen.gate_up.value, frozen.down.value), at::kFloat);
@@ -321,7 +324,7 @@ TEST_CASE("trust: through frozen weights gradients pass on, and theirs are not w
   auto late = weights_of(48, 13);
   {
     const at::NoGradGuard no_gradients;
-    pack_for_token_mix(late, 24);
+    pack_for_token_mlp(late, 24);
   }
   CHECK(!late.packed_back.defined());
   CHECK(((through(late, at::kBFloat16) - expected).norm() / expected.norm()).item<double>() < 0.02);

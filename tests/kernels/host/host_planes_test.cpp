@@ -40,7 +40,7 @@ at::Tensor by_planes(const PlaneConvolution& conv, const at::Tensor& volume, std
     HostPlane out(PlaneForm{conv.out(), height, width, 3});
     out.clear_margins();
     const auto stride = out.form().stride();
-    const PlaneJob job{ring.seen_from(z), out.row(0), conv.out() * stride, stride};
+    const PlaneJob job{ring.inputs_of(z), out.row(0), conv.out() * stride, stride};
     conv.run({&job, 1}, height, relu);
     results.push_back(out.view().transpose(0, 1).clone());
     // Margins are what the next layer's taps read: nothing may be written there.
@@ -102,14 +102,14 @@ TEST_CASE("host planes: a ring copies planes of any strides and forgets the olde
     PlaneRing ring({2, 3, 4, 1}, 3, 1, 2, 7);
     ring.copy(sample, 0, 3);
     ring.copy(sample, 4, 5);
-    const auto seen = ring.seen_from(4);
+    const auto seen = ring.inputs_of(4);
     REQUIRE(seen.size() == 3);
     for (std::int64_t tap = 0; tap < 3; ++tap) {
       const auto expected = sample.select(1, 3 + tap).transpose(0, 1);
       CHECK(at::equal(seen[static_cast<std::size_t>(tap)]->view(), expected));
     }
-    CHECK(ring.seen_from(6)[2] == nullptr);
-    CHECK(ring.seen_from(0)[0] == nullptr);
+    CHECK(ring.inputs_of(6)[2] == nullptr);
+    CHECK(ring.inputs_of(0)[0] == nullptr);
   }
 }
 
@@ -121,7 +121,7 @@ TEST_CASE("host planes: blocks of channels cover all of them once") {
     for (std::int64_t i = 0; i < blocks; ++i) {
       const auto width = block_begin(channels, i + 1) - block_begin(channels, i);
       CHECK(width >= 1);
-      CHECK(width <= kMostBlockChannels);
+      CHECK(width <= kMaxBlockChannels);
     }
   }
 }

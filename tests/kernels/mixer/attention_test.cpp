@@ -18,7 +18,7 @@ TEST_CASE("attention: heads are mixed by the softmax of scaled scores, side by s
       parts.push_back(at::randn({2, 3, 7, 8}, at::kDouble).requires_grad_());
       others.push_back(parts.back().detach().clone().requires_grad_());
     }
-    const auto mixed = mix_heads(parts[0], parts[1], parts[2], causal);
+    const auto mixed = attention(parts[0], parts[1], parts[2], causal);
     auto scores = at::matmul(others[0], others[1].transpose(2, 3)) / std::sqrt(8.0);
     if (causal) scores = scores.masked_fill(at::ones({7, 7}, at::kBool).triu(1), -INFINITY);
     const auto wanted =

@@ -44,10 +44,11 @@ struct Leaves {
 
 TEST_CASE("mix: forward and gradients are the textbook's, odd extents and both kinds") {
   for (const bool tokens : {false, true}) {
-    for (const auto kept : {Kept::Wide, Kept::Narrow}) {
+    for (const auto kept : {Activations::Keep, Activations::Recompute}) {
       Leaves ours(at::kDouble, 7, 5, 6, tokens), plain(at::kDouble, 7, 5, 6, tokens);
       const GatedWeights weights{{ours.gate_up, at::kDouble}, {ours.down, at::kDouble}, {}, {}};
-      const auto y = tokens ? token_mix(ours.x, weights, kept) : channel_mix(ours.x, weights, kept);
+      const auto y =
+          tokens ? token_mlp_block(ours.x, weights, kept) : swiglu_block(ours.x, weights, kept);
       const auto expected = plain_mix(plain.x, plain.gate_up, plain.down, tokens);
       CHECK(test::distance(y, expected) < 1e-12);
       const auto upstream = test::random_tensor(y.sizes(), 4).to(at::kDouble);
@@ -64,8 +65,8 @@ TEST_CASE("mix: weights in bf16 have gradients in f32, near the exact ones") {
   for (const bool tokens : {false, true}) {
     Leaves ours(at::kBFloat16, 9, 16, 32, tokens), plain(at::kDouble, 9, 16, 32, tokens);
     const GatedWeights weights{{ours.gate_up, at::kBFloat16}, {ours.down, at::kBFloat16}, {}, {}};
-    auto y = tokens ? token_mix(ours.x, weights, Kept::Narrow)
-                    : channel_mix(ours.x, weights, Kept::Narrow);
+    auto y = tokens ? token_mlp_block(ours.x, weights, Activations::Recompute)
+                    : swiglu_block(ours.x, weights, Activations::Recompute);
     CHECK((y.scalar_type() == at::kBFloat16));
     const auto expected = plain_mix(plain.x, plain.gate_up, plain.down, tokens);
     CHECK(test::distance(y, expected) < 0.05);
@@ -82,7 +83,7 @@ TEST_CASE("mix: nothing is recorded where nobody asks for gradients") {
   Leaves leaves(at::kDouble, 4, 4, 8, false);
   const GatedWeights weights{{leaves.gate_up, at::kDouble}, {leaves.down, at::kDouble}, {}, {}};
   const c10::NoGradGuard no_gradients;
-  CHECK_FALSE(channel_mix(leaves.x, weights, Kept::Wide).requires_grad());
+  CHECK_FALSE(swiglu_block(leaves.x, weights, Activations::Keep).requires_grad());
 }
 
 TEST_CASE("post_norm: a branch and what it is added to have the same gradient") {

@@ -12,7 +12,7 @@ using namespace ubique::kernels;
 namespace {
 
 at::Tensor values(at::IntArrayRef shape, int seed) {
-  return made_up(shape, at::zeros({1}, at::kDouble), seed);
+  return test_values(shape, at::zeros({1}, at::kDouble), seed);
 }
 
 struct Case {
@@ -43,7 +43,7 @@ TEST_CASE("branch: both ways' gradients come back as one, whichever of them are 
       CAPTURE(rest);
       const Case made;
       const auto expected = made.expected(product, rest);
-      const auto [wide, same] = branch_off(made.x, {made.weight, at::kDouble});
+      const auto [wide, same] = linear_and_residual(made.x, {made.weight, at::kDouble});
       CHECK(at::equal(wide, at::linear(made.x, made.weight)));
       CHECK(at::equal(same, made.x));
       auto sum = at::zeros({}, at::kDouble);
@@ -59,7 +59,7 @@ TEST_CASE("branch: both ways' gradients come back as one, whichever of them are 
 
 TEST_CASE("branch: the product's gradient is added in place") {
   const Case made;
-  const auto [wide, rest] = branch_off(made.x, {made.weight, at::kDouble});
+  const auto [wide, rest] = linear_and_residual(made.x, {made.weight, at::kDouble});
   const void* place = nullptr;
   rest.register_hook([&](const at::Tensor& gradient) { place = gradient.const_data_ptr(); });
   ((wide * made.of_product).sum() + (rest * made.of_rest).sum()).backward();
@@ -68,7 +68,7 @@ TEST_CASE("branch: the product's gradient is added in place") {
 
 TEST_CASE("branch: a gradient that somebody else looks at is left as it is") {
   const Case made;
-  const auto [wide, rest] = branch_off(made.x, {made.weight, at::kDouble});
+  const auto [wide, rest] = linear_and_residual(made.x, {made.weight, at::kDouble});
   at::Tensor seen;
   rest.register_hook([&](const at::Tensor& gradient) { seen = gradient; });
   ((wide * made.of_product).sum() + (rest * made.of_rest).sum()).backward();
@@ -79,18 +79,18 @@ TEST_CASE("branch: a gradient that somebody else looks at is left as it is") {
 TEST_CASE("branch: frozen weights pass gradients on, and nothing is recorded without any") {
   Case made;
   made.weight = made.weight.detach();
-  const auto [wide, rest] = branch_off(made.x, {made.weight, at::kDouble});
+  const auto [wide, rest] = linear_and_residual(made.x, {made.weight, at::kDouble});
   ((wide * made.of_product).sum() + (rest * made.of_rest).sum()).backward();
   CHECK(at::allclose(made.x.grad(), made.expected(true, true)[0]));
   const at::NoGradGuard no_gradients;
-  CHECK(!std::get<0>(branch_off(made.x, {made.weight, at::kDouble})).requires_grad());
+  CHECK(!std::get<0>(linear_and_residual(made.x, {made.weight, at::kDouble})).requires_grad());
 }
 
 TEST_CASE("branch: weights learn in their own dtype, also where x does not") {
   Case made;
   made.x = made.x.detach().to(at::kBFloat16);
   made.weight = made.weight.detach().to(at::kFloat).requires_grad_();
-  const auto [wide, rest] = branch_off(made.x, {made.weight, at::kBFloat16});
+  const auto [wide, rest] = linear_and_residual(made.x, {made.weight, at::kBFloat16});
   CHECK((wide.scalar_type() == at::kBFloat16));
   (wide.to(at::kDouble) * made.of_product).sum().backward();
   CHECK((made.weight.grad().scalar_type() == at::kFloat));
@@ -100,7 +100,7 @@ TEST_CASE("branch: weights learn in their own dtype, also where x does not") {
 
 TEST_CASE("branch: a gradient that does not lie in a row is added to all the same") {
   const Case made;
-  const auto [wide, rest] = branch_off(made.x, {made.weight, at::kDouble});
+  const auto [wide, rest] = linear_and_residual(made.x, {made.weight, at::kDouble});
   const auto turned = (rest.transpose(1, 2) * made.of_rest.transpose(1, 2).contiguous()).sum();
   ((wide * made.of_product).sum() + turned).backward();
   CHECK(at::allclose(made.x.grad(), made.expected(true, true)[0]));

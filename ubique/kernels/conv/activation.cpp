@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Names of norms and activations.
 #include "ubique/kernels/conv/activation.h"
 
 #include "ubique/base/text/names.h"

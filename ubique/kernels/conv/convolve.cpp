@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chooses the host kernel, the device's fused kernel or LibTorch's convolution.
 #include "ubique/kernels/conv/convolve.h"
 
 #include <ATen/ATen.h>
@@ -6,7 +7,7 @@
 #include <array>
 
 #include "ubique/kernels/conv/convolve_relu.h"
-#include "ubique/kernels/dispatch/fused_layer.h"
+#include "ubique/kernels/dispatch/fused_conv.h"
 #include "ubique/kernels/host/host_convolve.h"
 
 namespace ubique::kernels {
@@ -30,7 +31,7 @@ at::Tensor forward(const at::Tensor& x, const at::Tensor& weight, const at::Tens
   if (edges == DepthEdges::Zeros && fused::does_convolve(x, weight, dilation)) {
     return fused::convolve(x, weight, given(bias), dilation, false);
   }
-  // Vendors' half-precision kernels for dilated convolutions are several times slower with a bias.
+  // Vendor kernels for dilated half-precision convolutions are several times slower with a bias.
   const bool apart = bias.defined() && at::isReducedFloatingType(x.scalar_type());
   const auto inside = apart ? std::nullopt : given(bias);
   auto padding = three(same_padding(weight, dilation));
@@ -67,13 +68,13 @@ ConvolveGradients convolve_backward(const at::Tensor& gradient, const at::Tensor
                                     ConvolveWants wants) {
   if (suits_host_convolve(x, weight)) {
     return {
-        wants.input ? host_convolve(gradient, turned_around(weight), {}, dilation) : at::Tensor(),
+        wants.input ? host_convolve(gradient, flipped_weight(weight), {}, dilation) : at::Tensor(),
         host_weight_gradient(gradient, x, weight, dilation),
         wants.bias ? gradient.sum({0, 2, 3, 4}) : at::Tensor()};
   }
   if (fused::does_weight_gradient(gradient, x, weight.size(2), dilation)) {
-    // Forward's kernels serve the other direction too, and vendors have better ones for it.
-    return {wants.input ? convolve(gradient, turned_around(weight), {}, dilation) : at::Tensor(),
+    // The input's gradient is a convolution too, and the forward kernels are the faster ones.
+    return {wants.input ? convolve(gradient, flipped_weight(weight), {}, dilation) : at::Tensor(),
             fused::weight_gradient(gradient, x, dilation),
             wants.bias ? gradient.sum({0, 2, 3, 4}) : at::Tensor()};
   }

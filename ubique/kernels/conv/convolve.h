@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A 3D convolution with stride 1 and zero padding that keeps the size, forward and backward, as
-// plain functions on tensors of any device and layout. No autograd: who calls decides what is kept.
+// A 3D convolution with stride 1 and "same" zero padding, forward and backward, as plain functions
+// on tensors of any device and layout. No autograd: the caller decides what is saved for backward.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,17 +15,16 @@ namespace ubique::kernels {
 at::Tensor convolve(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                     std::int64_t dilation);
 
-/// What lies in front of the first plane and behind the last: zeros, or nothing, so that the result
-/// has dilation * (k - 1) planes less.
+/// Padding in depth: zeros, or none, in which case the result has dilation * (k - 1) fewer planes.
 enum class DepthEdges { Zeros, Cut };
 
-/// The same, then the activation in place of the result. Inference only.
+/// The same, followed by the activation. Inference only.
 at::Tensor convolve_activate(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                              std::int64_t dilation, Activation activation,
                              DepthEdges edges = DepthEdges::Zeros);
 
 struct ConvolveWants {
-  bool input = true, bias = false;  ///< the weight's gradient is always wanted
+  bool input = true, bias = false;  ///< the weight's gradient is always computed
 };
 
 struct ConvolveGradients {
@@ -36,11 +35,11 @@ ConvolveGradients convolve_backward(const at::Tensor& gradient, const at::Tensor
                                     const at::Tensor& weight, std::int64_t dilation,
                                     ConvolveWants wants);
 
-/// x in that layout, with strides that say so: one channel alone fits both layouts, and is then
-/// taken for contiguous, as is everything that follows.
+/// x in `layout`. One channel fits both layouts and would count as contiguous, as would every
+/// result computed from it; its strides are set to those of `layout`.
 at::Tensor in_layout(const at::Tensor& x, at::MemoryFormat layout);
 
-/// In place where the activation can be; x is not to be used afterwards.
+/// May work in place: do not use x afterwards.
 at::Tensor activate(at::Tensor x, Activation activation);
 
 }  // namespace ubique::kernels

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The autograd node of a fused convolution and ReLU, and the frozen convolution.
 #include "ubique/kernels/conv/convolve2d.h"
 
 #include <ATen/ATen.h>
@@ -8,7 +9,7 @@
 
 #include "ubique/kernels/conv/convolve_relu.h"
 #include "ubique/kernels/dispatch/autograd.h"
-#include "ubique/kernels/dispatch/fused_image_ops.h"
+#include "ubique/kernels/dispatch/fused_conv.h"
 #include "ubique/kernels/host/host_packed.h"
 
 namespace ubique::kernels {
@@ -24,7 +25,7 @@ at::ScalarType compute_dtype(const at::Tensor& x) {
   return narrowed ? at::autocast::get_autocast_dtype(device) : x.scalar_type();
 }
 
-/// Keeps the input and the result, which is the next layer's input anyway.
+/// Saves the input and the result, which the next layer saves as its input anyway.
 class Convolve2dNode final : public torch::autograd::Node {
  public:
   Convolve2dNode(at::Tensor x, at::Tensor weight, at::Tensor y, std::int64_t dilation,
@@ -48,22 +49,22 @@ class Convolve2dNode final : public torch::autograd::Node {
     auto [of_x, of_weight, none] = at::convolution_backward(
         gradient, x_, weight_, std::nullopt, both(1), padding, both(dilation_), false, both(0), 1,
         {task_should_compute_output(0), true, false});
-    auto as_stored = at::empty_like(stored_);  // one pass for type and layout
+    auto as_stored = at::empty_like(stored_);  // converts dtype and layout in one pass
     as_stored.copy_(of_weight);
     return {of_x, as_stored, of_bias.to(stored_.scalar_type())};
   }
 
  private:
-  at::Tensor x_, weight_, y_;  // in the type that is computed in
-  at::Tensor stored_;          // the weights as the optimizer has them
+  at::Tensor x_, weight_, y_;  // in the compute dtype
+  at::Tensor stored_;          // the weights in the optimizer's dtype and layout
   std::int64_t dilation_;
 };
 
-/// Convolution and ReLU as one op, whose backward goes over the gradient once.
+/// Convolution and ReLU as one op, whose backward reads the gradient once.
 at::Tensor fused_convolve(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                           std::int64_t dilation) {
   const bool records = wants_gradient(x) || wants_gradient(weight) || wants_gradient(bias);
-  const auto dtype = compute_dtype(x);  // before autocast is left
+  const auto dtype = compute_dtype(x);  // before autocast is disabled
   at::Tensor y, taken, arranged;
   {
     const PlainTensors plain;
@@ -84,7 +85,7 @@ at::Tensor fused_convolve(const at::Tensor& x, const at::Tensor& weight, const a
 
 at::Tensor convolve2d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                       std::int64_t dilation, bool relu) {
-  if (relu && fused::does_pictures(x, weight.size(0))) {
+  if (relu && fused::does_image_ops(x, weight.size(0))) {
     return fused_convolve(x, weight, bias, dilation);
   }
   auto y = at::conv2d(x, weight, bias, 1, dilation * (weight.size(2) / 2), dilation);

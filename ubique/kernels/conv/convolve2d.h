@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions over pictures that keep their size, with a bias and ReLU if wanted. With gradients
-// they follow autocast, and where the device has kernels for it ReLU's gradient and the bias's come
-// from one pass. Without, the weights may be frozen: put once into the form that the device likes.
+// 2D convolutions with "same" padding, bias and optional ReLU. In training they follow autocast,
+// and on devices with a kernel for it one pass computes the gradients of ReLU and bias. For
+// inference the weights can be frozen: converted once to the layout that the device computes with.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,15 +11,15 @@
 
 namespace ubique::kernels {
 
-/// x (B, I, H, W), weight (O, I, k, k), bias (O), stride 1, zeros around the picture.
+/// x (B, I, H, W), weight (O, I, k, k), bias (O), stride 1, zero padding.
 at::Tensor convolve2d(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                       std::int64_t dilation, bool relu);
 
-/// The same without gradients, its weights arranged once.
+/// The same for inference, with the weights converted once.
 class FrozenConvolution {
  public:
   FrozenConvolution() = default;
-  /// Computes in `dtype`; pictures come in `format`. The bias may be undefined.
+  /// Computes in `dtype`; images come in `format`. The bias may be undefined.
   FrozenConvolution(const at::Tensor& weight, const at::Tensor& bias, std::int64_t dilation,
                     at::ScalarType dtype, at::MemoryFormat format);
 
@@ -31,9 +31,9 @@ class FrozenConvolution {
 
   at::Tensor weight_, bias_;
   std::int64_t padding_ = 0, dilation_ = 1;
-  at::Tensor thin_, thin_bias_;           // of a 3x3 convolution to one channel, f32
-  bool packs_ = false;                    // the weights are packed at the first picture,
-  std::vector<std::int64_t> packed_for_;  // for pictures of these sizes
+  at::Tensor thin_, thin_bias_;           // for a 3x3 convolution to one channel, f32
+  bool packs_ = false;                    // weights are packed for oneDNN,
+  std::vector<std::int64_t> packed_for_;  // for images of this shape
 };
 
 }  // namespace ubique::kernels

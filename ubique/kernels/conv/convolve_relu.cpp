@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
+// Schema, reference and caller of ubique::convolve_relu.
 #include "ubique/kernels/conv/convolve_relu.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/dispatch/Dispatcher.h>
 #include <torch/library.h>
+
+#include "ubique/kernels/dispatch/find_op.h"
 
 namespace ubique::kernels {
 namespace {
 
-using ConvolveRelu = at::Tensor(const at::Tensor&, const at::Tensor&,
-                                const std::optional<at::Tensor>&, at::IntArrayRef, std::int64_t);
-
-/// The oracle: what every device without a kernel of its own runs.
+/// Used by every device without its own kernel.
 at::Tensor reference_convolve_relu(const at::Tensor& x, const at::Tensor& weight,
                                    const std::optional<at::Tensor>& bias, at::IntArrayRef padding,
                                    std::int64_t dilation) {
   const auto extents = padding.size();
   const std::vector<std::int64_t> ones(extents, 1), zeros(extents, 0), dilations(extents, dilation);
-  // Vendors' half-precision kernels for dilated convolutions are several times slower with a bias.
+  // Vendor kernels for dilated half-precision convolutions are several times slower with a bias.
   const bool apart = bias && at::isReducedFloatingType(x.scalar_type());
   auto y = at::convolution(x, weight, apart ? std::nullopt : bias, ones, padding, dilations, false,
                            zeros, 1);
@@ -42,9 +41,7 @@ TORCH_LIBRARY_FRAGMENT(ubique, library) {
 at::Tensor convolve_relu(const at::Tensor& x, const at::Tensor& weight,
                          const std::optional<at::Tensor>& bias, at::IntArrayRef padding,
                          std::int64_t dilation) {
-  static const auto op = c10::Dispatcher::singleton()
-                             .findSchemaOrThrow("ubique::convolve_relu", "")
-                             .typed<ConvolveRelu>();
+  static const auto op = find_op<decltype(convolve_relu)>("ubique::convolve_relu");
   return op.call(x, weight, bias, padding, dilation);
 }
 

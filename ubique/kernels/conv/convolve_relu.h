@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The op ubique::convolve_relu: a convolution over planes or volumes, its bias and ReLU in one,
-// where the device has a kernel for that; the reference computes them one after the other. No
-// gradients.
+// The op ubique::convolve_relu: a 2D or 3D convolution with bias and ReLU, in one kernel where the
+// device has one; the reference computes them one after the other. No gradients.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
-#include <array>
 #include <cstdint>
 #include <optional>
 
 namespace ubique::kernels {
 
-/// x (B, I, [D,] H, W), weight (O, I, [k,] k, k), stride 1; padding of each of these extents.
+/// x (B, I, [D,] H, W), weight (O, I, [k,] k, k), stride 1; `padding` has one value per spatial
+/// extent.
 at::Tensor convolve_relu(const at::Tensor& x, const at::Tensor& weight,
                          const std::optional<at::Tensor>& bias, at::IntArrayRef padding,
                          std::int64_t dilation);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chunked forward and backward, and the autograd node.
 #include "ubique/kernels/conv/cross_entropy.h"
 
 #include <ATen/ATen.h>
@@ -13,7 +14,7 @@
 namespace ubique::kernels {
 namespace {
 
-/// Everything both directions need; detached.
+/// What forward and backward need; detached.
 struct CrossEntropyTerms {
   at::Tensor logits, target, weights;
   CrossEntropyOptions options;
@@ -40,7 +41,7 @@ void for_each_chunk(const CrossEntropyTerms& terms, const Work& work) {
   }
 }
 
-/// Sets weight_sum as well.
+/// Also sets terms.weight_sum.
 at::Tensor cross_entropy_forward(CrossEntropyTerms& terms) {
   std::vector<at::Tensor> losses, sums;
   for_each_chunk(terms, [&](std::int64_t sample, std::int64_t first, std::int64_t count) {
@@ -102,7 +103,7 @@ at::Tensor weighted_cross_entropy(const at::Tensor& logits, const at::Tensor& ta
         "[kernels.cross_entropy] shapes do not fit; got {} logits, {} targets, {} weights.",
         logits.numel(), target.numel(), weights.numel());
   auto dense = logits.detach();
-  // Chunks are views of (K, positions); only an odd layout has to be copied for that.
+  // Chunks are views of (K, positions), which other layouts cannot give without a copy.
   if (!dense.is_contiguous() && !dense.is_contiguous(at::MemoryFormat::ChannelsLast3d)) {
     dense = dense.contiguous();
   }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// Max pooling and its autograd node.
 #include "ubique/kernels/conv/max_pool.h"
 
 #include <ATen/ATen.h>
 
 #include "ubique/kernels/dispatch/autograd.h"
-#include "ubique/kernels/dispatch/fused_image_ops.h"
+#include "ubique/kernels/dispatch/fused_conv.h"
 
 namespace ubique::kernels {
 namespace {
@@ -26,7 +27,7 @@ class MaxPoolNode final : public torch::autograd::Node {
   std::int64_t stride_;
 };
 
-/// Zeros beyond the edges change nothing, since no value is negative.
+/// Zero padding is neutral, since no value is negative.
 at::Tensor plain_max_pool(const at::Tensor& x, std::int64_t stride) {
   if (stride == 2) return at::max_pool2d(x, 2, 2);
   return at::max_pool2d(at::constant_pad_nd(x, {0, 1, 0, 1}), 2, 1);
@@ -35,7 +36,7 @@ at::Tensor plain_max_pool(const at::Tensor& x, std::int64_t stride) {
 }  // namespace
 
 at::Tensor max_pool(const at::Tensor& x, std::int64_t stride) {
-  if (!fused::does_pictures(x, x.size(1))) return plain_max_pool(x, stride);
+  if (!fused::does_image_ops(x, x.size(1))) return plain_max_pool(x, stride);
   const bool records = wants_gradient(x);
   at::Tensor y, where;
   {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// norm_act and its backward: the device's fused kernel, or LibTorch's batch norm and activations.
 #include "ubique/kernels/conv/norm_act.h"
 
 #include <ATen/ATen.h>
@@ -6,7 +7,7 @@
 #include <utility>
 
 #include "ubique/kernels/conv/convolve.h"
-#include "ubique/kernels/dispatch/fused_layer.h"
+#include "ubique/kernels/dispatch/fused_conv.h"
 
 namespace ubique::kernels {
 namespace {
@@ -21,14 +22,14 @@ at::Tensor normed_view(const at::Tensor& x, Norm norm) {
   return norm == Norm::Instance ? as_one_sample(x) : x;
 }
 
-/// Weights of the norm for every channel of normed_view(x).
+/// The norm's weights, one for each channel of normed_view(x).
 at::Tensor channel_values(const at::Tensor& values, const at::Tensor& view) {
   const auto samples = view.size(1) / values.size(0);
   return samples == 1 ? values : values.repeat({samples});
 }
 
-at::Tensor normalize_again(const at::Tensor& x, const NormAct& how,
-                           const NormStatistics& statistics) {
+at::Tensor normalize_recompute(const at::Tensor& x, const NormAct& how,
+                               const NormStatistics& statistics) {
   if (how.norm == Norm::None) return x.clone();
   const auto view = normed_view(x, how.norm);
   const auto normed = at::native_batch_norm(
@@ -52,8 +53,8 @@ at::Tensor activate_and_scale(at::Tensor normed, const NormAct& how) {
   return result;
 }
 
-/// Gradient of the activation, in place of `gradient`. ReLU's follows from its result; the others
-/// take the activation's input, which is worked out once more rather than kept beside the result.
+/// Gradient of the activation, in place of `gradient`. ReLU's needs only its result; the others
+/// need the activation's input, which is recomputed rather than saved.
 void activation_backward_(at::Tensor& gradient, at::Tensor& result, const at::Tensor& x,
                           const NormAct& how, const NormStatistics& statistics) {
   if (how.activation == Activation::Relu) {
@@ -63,7 +64,7 @@ void activation_backward_(at::Tensor& gradient, at::Tensor& result, const at::Te
   }
   result.reset();
   if (how.activation == Activation::None) return;
-  const auto normed = normalize_again(x, how, statistics);
+  const auto normed = normalize_recompute(x, how, statistics);
   if (how.activation == Activation::Elu) {
     at::elu_backward_out(gradient, gradient, 1, 1, 1, false, normed);
   } else {
@@ -94,13 +95,14 @@ at::Tensor norm_act(const at::Tensor& x, const NormAct& how, NormStatistics& sta
   return activate_and_scale(normed.view_as(x), how);
 }
 
-at::Tensor norm_act_again(const at::Tensor& x, const NormAct& how,
-                          const NormStatistics& statistics) {
+at::Tensor norm_act_recompute(const at::Tensor& x, const NormAct& how,
+                              const NormStatistics& statistics) {
   if (is_fused(x, how)) {
-    return fused::norm_act_again(x, how.weight, how.bias, scale_of(how), statistics.mean,
-                                 statistics.inverse_deviation, static_cast<int>(how.activation));
+    return fused::norm_act_recompute(x, how.weight, how.bias, scale_of(how), statistics.mean,
+                                     statistics.inverse_deviation,
+                                     static_cast<int>(how.activation));
   }
-  return activate_and_scale(normalize_again(x, how, statistics), how);
+  return activate_and_scale(normalize_recompute(x, how, statistics), how);
 }
 
 NormActGradients norm_act_backward(at::Tensor gradient, at::Tensor result, const at::Tensor& x,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happens to a convolution's output on its way into the next convolution: normalisation over
-// the batch's (or sample's) own statistics, activation, channel dropout. Forward, the same again
-// from kept statistics, and backward, so that a network can keep the convolutions' outputs alone
-// and work out the rest twice. Plain functions without autograd, on tensors of any device.
+// Everything between two convolutions: normalisation with the batch's (or sample's) statistics,
+// activation, channel dropout. Forward, recomputation from saved statistics, and backward, so that
+// a network saves only the convolutions' outputs. No autograd; tensors of any device.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,8 +12,8 @@
 
 namespace ubique::kernels {
 
-/// One layer's way, with the weights of its norm: f32 (f64 for f64 inputs), always given unless
-/// the norm is None.
+/// Norm, activation and dropout of one layer, with the norm's weights: f32 (f64 for f64 inputs),
+/// required unless the norm is None.
 struct NormAct {
   Norm norm = Norm::Batch;
   Activation activation = Activation::Relu;
@@ -23,24 +22,23 @@ struct NormAct {
   at::Tensor scale;         ///< channel dropout: (B, C, 1, 1, 1) of 0 or 1/(1-p); undefined = none
 };
 
-/// Of one batch; (C) for Batch, (B·C) for Instance, undefined for None.
+/// Statistics of one batch: (C) for Batch, (B·C) for Instance, undefined for None.
 struct NormStatistics {
   at::Tensor mean, inverse_deviation;
   at::Tensor variance(double epsilon) const;  ///< biased
 };
 
-/// act(norm(x)) · scale with the batch's own statistics, which it gives back.
+/// act(norm(x)) · scale; sets `statistics` to those of the batch.
 at::Tensor norm_act(const at::Tensor& x, const NormAct& how, NormStatistics& statistics);
-/// The same from statistics known already.
-at::Tensor norm_act_again(const at::Tensor& x, const NormAct& how,
-                          const NormStatistics& statistics);
+/// The same from saved statistics.
+at::Tensor norm_act_recompute(const at::Tensor& x, const NormAct& how,
+                              const NormStatistics& statistics);
 
 struct NormActGradients {
-  at::Tensor input, weight, bias;  ///< weight and bias for Batch alone
+  at::Tensor input, weight, bias;  ///< weight and bias only for Batch
 };
 
-/// `gradient` is of norm_act's result and is overwritten; `result` is that result, given up here
-/// as soon as it has served.
+/// `gradient`, of norm_act's `result`, is overwritten; `result` is released as soon as possible.
 NormActGradients norm_act_backward(at::Tensor gradient, at::Tensor result, const at::Tensor& x,
                                    const NormAct& how, const NormStatistics& statistics);
 

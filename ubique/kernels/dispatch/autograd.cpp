@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Attaches hand-written nodes to results.
 #include "ubique/kernels/dispatch/autograd.h"
 
 #include <torch/csrc/autograd/functions/utils.h>

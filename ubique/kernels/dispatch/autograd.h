@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The little that fused ops with a backward of their own need of autograd.
+// Helpers for ops with a hand-written backward (an autograd Node).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,16 +12,15 @@
 
 namespace ubique::kernels {
 
-/// While it lives, ops record nothing and autocast changes nothing: dtypes are what the code says.
+/// While alive, disables gradient recording and autocast: dtypes are what the code says.
 class PlainTensors {
   at::NoGradGuard no_gradients_;
   c10::impl::ExcludeDispatchKeyGuard no_autocast_{c10::autocast_dispatch_keyset};
 };
 
-bool wants_gradient(const at::Tensor& tensor);  ///< and recording is on
+bool wants_gradient(const at::Tensor& tensor);  ///< and gradients are being recorded
 
-/// Makes `node` the one that computed `result` from `inputs`; its apply() gives a gradient for
-/// each.
+/// Sets `node` as the grad_fn of `result`; its apply() returns one gradient for each of `inputs`.
 void attach(at::Tensor& result, const std::shared_ptr<torch::autograd::Node>& node,
             const std::vector<at::Tensor>& inputs);
 /// The same for several results.

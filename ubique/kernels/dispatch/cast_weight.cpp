@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// CastWeight and the autograd node that casts its gradients back.
 #include "ubique/kernels/dispatch/cast_weight.h"
 
 #include <ATen/ATen.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A weight that is kept in one dtype and used in another: cast once, however often it is used.
+// A weight stored in one dtype and used in another: cast once per step, however often it is used.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,14 +7,14 @@
 namespace ubique::kernels {
 
 struct CastWeight {
-  at::Tensor parameter;  ///< what learns; its gradients are of its own dtype
-  at::Tensor value;      ///< the same in the dtype to compute in, without gradient
+  at::Tensor parameter;  ///< trained; gradients have its dtype
+  at::Tensor value;      ///< the same in the compute dtype, detached
 
   CastWeight() = default;
   CastWeight(const at::Tensor& weight, at::ScalarType dtype);
 
-  /// The value as an ordinary tensor of autograd's: each use adds its gradient in the parameter's
-  /// dtype, so that many uses do not round their sum.
+  /// The value with gradient recording. Each use accumulates its gradient in the parameter's dtype,
+  /// so that the sum over many uses is not rounded to the compute dtype.
   at::Tensor use() const;
   bool wants_gradient() const;
 };

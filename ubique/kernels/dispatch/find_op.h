@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operator of LibTorch's dispatcher by its name, to be called without boxing. Look it up once.
+// Looks up an op of LibTorch's dispatcher by name, for unboxed calls. Callers keep the result in a
+// static.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>

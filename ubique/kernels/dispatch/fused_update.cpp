@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Schema and caller of the fused AdamAtan2 update.
 #include "ubique/kernels/dispatch/fused_update.h"
 
 #include <ATen/ATen.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs the trials of a kernel and remembers the verdict.
 #include "ubique/kernels/dispatch/self_check.h"
 
 #include <ATen/ATen.h>
@@ -15,26 +16,26 @@
 namespace ubique::kernels {
 namespace {
 
-/// Several roundings of half precision in a row; what is wrong is off by far more.
-constexpr double kMostError = 0.03;
+/// Allows several half-precision roundings in a row; a wrong kernel is off by far more.
+constexpr double kMaxError = 0.03;
 
-/// Of the differences' length, as a share of what was expected. NaN counts as infinite.
+/// Relative error in the Euclidean norm; NaN counts as infinite.
 double error_of(const Trial& trial) {
   const auto expected = trial.expected.to(at::kDouble);
   const auto error = (trial.got.to(at::kDouble) - expected).norm() / expected.norm();
   return error.nan_to_num(INFINITY, INFINITY).item<double>();
 }
 
-/// Empty if there is none.
+/// Empty if the kernel is right.
 std::string fault_of(const std::function<std::vector<Trial>()>& trials) {
   try {
     double worst = 0;
     for (const auto& trial : trials()) worst = std::max(worst, error_of(trial));
-    if (worst <= kMostError) return {};
+    if (worst <= kMaxError) return {};
     return fmt::format("tried, it is off by {:.2g} of what was expected; allowed is {}", worst,
-                       kMostError);
+                       kMaxError);
   } catch (const c10::OutOfMemoryError&) {
-    throw;  // no fault of the kernel's: somebody makes room and tries again
+    throw;  // not the kernel's fault: the caller frees memory and retries
   } catch (const c10::Error& error) {
     return fmt::format("tried, it fails: {}", error.what_without_backtrace());
   } catch (const Error& error) {
@@ -44,8 +45,8 @@ std::string fault_of(const std::function<std::vector<Trial>()>& trials) {
 
 }  // namespace
 
-bool is_trusted(const std::string& kernel, const at::Tensor& like,
-                const std::function<std::vector<Trial>()>& trials) {
+bool passes_self_check(const std::string& kernel, const at::Tensor& like,
+                       const std::function<std::vector<Trial>()>& trials) {
   static std::mutex guard;
   static std::map<std::string, bool> known;
   const auto key =
@@ -68,9 +69,9 @@ std::vector<Trial> trials_of(const std::vector<at::Tensor>& got,
   return trials;
 }
 
-at::Tensor made_up(at::IntArrayRef shape, const at::Tensor& like, int seed) {
-  const auto places = at::arange(c10::multiply_integers(shape), at::TensorOptions(at::kDouble));
-  const auto values = at::sin(places * 12.9898 + seed) * 43758.5453;
+at::Tensor test_values(at::IntArrayRef shape, const at::Tensor& like, int seed) {
+  const auto positions = at::arange(c10::multiply_integers(shape), at::TensorOptions(at::kDouble));
+  const auto values = at::sin(positions * 12.9898 + seed) * 43758.5453;
   return ((values - values.floor()) * 2 - 1).view(shape).to(like.options());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device's own kernel is used once it has given, on that device, what plain ops give in f32:
-// chips, drivers and compilers differ, and few of them were at hand when it was written.
+// A fused kernel is compared with plain f32 ops on the device, once per process, before it is used:
+// chips, drivers and compilers differ, and it was developed on few of them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,16 +15,16 @@ struct Trial {
   at::Tensor got, expected;
 };
 
-/// Do all trials of a kernel come out alike, but for rounding? Made once in a process for every
-/// `kernel`, a name that says what it was compiled for as well. One that fails is warned of.
-bool is_trusted(const std::string& kernel, const at::Tensor& like,
-                const std::function<std::vector<Trial>()>& trials);
+/// True if all trials agree up to rounding. Runs once per process for each device, dtype and
+/// `kernel`, a name that includes the shapes it was compiled for. A failure is logged as a warning.
+bool passes_self_check(const std::string& kernel, const at::Tensor& like,
+                       const std::function<std::vector<Trial>()>& trials);
 
-/// Results of the kernel, each with what is expected of it.
+/// Pairs the kernel's results with the expected ones.
 std::vector<Trial> trials_of(const std::vector<at::Tensor>& got,
                              const std::vector<at::Tensor>& expected);
 
-/// Values within 1 without a pattern, the same for the same `seed`; no generator moves on.
-at::Tensor made_up(at::IntArrayRef shape, const at::Tensor& like, int seed);
+/// Pseudo-random values in [-1, 1], the same for the same `seed`; uses no random generator.
+at::Tensor test_values(at::IntArrayRef shape, const at::Tensor& like, int seed);
 
 }  // namespace ubique::kernels

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loops over groups of planes that keep the working set in the cache.
 #include "ubique/kernels/host/host_convolve.h"
 
 #include <ATen/ATen.h>
@@ -12,24 +13,24 @@
 namespace ubique::kernels {
 namespace {
 
-/// Multiplications of one tap between two barriers. About 10 ms of two threads: on a busy machine
-/// one that loses its core keeps the others waiting at every barrier.
-constexpr std::int64_t kWorkAtOnce = 32 << 20;
-constexpr std::int64_t kStripFloats = 1024;  // of one channel: a strip stays in the first cache
+/// Multiplications of one tap between two barriers, about 10 ms on two threads: on a busy machine a
+/// thread that loses its core delays the others at every barrier.
+constexpr std::int64_t kWorkPerGroup = 32 << 20;
+constexpr std::int64_t kStripFloats = 1024;  // per channel: a strip fits the L1 cache
 
 struct ConvGeometry {
   std::int64_t kernel, dilation;
   std::int64_t reach() const { return dilation * (kernel / 2); }
 };
 
-/// Output planes worked out at a time; a ring holds as many more.
+/// Output planes computed together; the ring holds this many extra planes.
 std::int64_t group_planes(const PlaneForm& form, std::int64_t depth) {
   const auto work = form.channels * form.channels * form.height * form.width;
-  return std::clamp<std::int64_t>(kWorkAtOnce / work, 1, depth);
+  return std::clamp<std::int64_t>(kWorkPerGroup / work, 1, depth);
 }
 
-/// work(first plane, planes, ring that holds what they look at), group after group of a sample's
-/// planes (I, D, H, W).
+/// Calls work(first plane, count, ring with their input planes) for each group of a sample's planes
+/// (I, D, H, W).
 template <typename Work>
 void for_each_group(const at::Tensor& sample, ConvGeometry geometry, const Work& work) {
   const auto depth = sample.size(1);
@@ -52,18 +53,18 @@ void convolve_sample(const PlaneConvolution& conv, const at::Tensor& x, at::Tens
   for_each_group(x, {conv.kernel(), conv.dilation()}, [&](auto first, auto count, auto& ring) {
     std::vector<PlaneJob> jobs;
     for (auto z = first; z < first + count; ++z) {
-      jobs.push_back({ring.seen_from(z), out + z * height * width, width, depth * height * width});
+      jobs.push_back({ring.inputs_of(z), out + z * height * width, width, depth * height * width});
     }
     conv.run(jobs, height, false);
   });
 }
 
-/// Adds what one strip of rows, y0 to y1 of a plane, gives to the slots of every tap.
-void add_strip(GradientStrip strip, const std::vector<const HostPlane*>& seen,
+/// Adds the contribution of rows y0 to y1 of a plane to the sums of every tap.
+void add_strip(GradientStrip strip, const std::vector<const HostPlane*>& inputs,
                ConvGeometry geometry, std::int64_t y0, std::int64_t y1, float* sums) {
   const auto* gradient = strip.gradient;
   for (std::int64_t kz = 0; kz < geometry.kernel; ++kz) {
-    const auto* plane = seen[static_cast<std::size_t>(kz)];
+    const auto* plane = inputs[static_cast<std::size_t>(kz)];
     if (plane == nullptr) continue;
     for (std::int64_t ky = 0; ky < geometry.kernel; ++ky) {
       const auto shift = ky * geometry.dilation - geometry.reach();
@@ -98,14 +99,13 @@ void add_weight_gradient(const at::Tensor& gradient, const at::Tensor& x, ConvGe
     shared.out = gradient.size(0);
     shared.taps = geometry.kernel;
     shared.width = width;
-    const auto places = count * strips, threads = host_threads();
-    on_host_threads([&](std::int64_t thread) {  // always the same share: sums have an order
-      for (auto place = places * thread / threads; place < places * (thread + 1) / threads;
-           ++place) {
-        const auto z = first + place / strips, y0 = place % strips * rows;
+    const auto tasks = count * strips, threads = host_threads();
+    on_host_threads([&](std::int64_t thread) {  // fixed shares: sums are reproducible
+      for (auto task = tasks * thread / threads; task < tasks * (thread + 1) / threads; ++task) {
+        const auto z = first + task / strips, y0 = task % strips * rows;
         auto strip = shared;
         strip.gradient = slopes + z * height * width;
-        add_strip(strip, ring.seen_from(z), geometry, y0, std::min(y0 + rows, height),
+        add_strip(strip, ring.inputs_of(z), geometry, y0, std::min(y0 + rows, height),
                   slots + thread * per_thread);
       }
     });
@@ -117,7 +117,7 @@ void add_weight_gradient(const at::Tensor& gradient, const at::Tensor& x, ConvGe
 bool suits_host_convolve(const at::Tensor& x, const at::Tensor& weight) {
   return x.device().is_cpu() && x.scalar_type() == at::kFloat && x.dim() == 5 && x.numel() > 0 &&
          weight.scalar_type() == at::kFloat && PlaneConvolution::supports(weight.size(2)) &&
-         std::max(weight.size(0), weight.size(1)) <= kMostHostChannels;
+         std::max(weight.size(0), weight.size(1)) <= kMaxHostChannels;
 }
 
 std::int64_t host_convolve_floats(std::int64_t channels, std::int64_t kernel, std::int64_t dilation,
@@ -148,7 +148,7 @@ at::Tensor host_weight_gradient(const at::Tensor& gradient, const at::Tensor& x,
   return sums.sum(at::IntArrayRef{0, 6}).permute({2, 3, 0, 1, 4}).contiguous();  // (O, I, k, k, k)
 }
 
-at::Tensor turned_around(const at::Tensor& weight) {
+at::Tensor flipped_weight(const at::Tensor& weight) {
   return weight.transpose(0, 1).flip({2, 3, 4}).contiguous();
 }
 

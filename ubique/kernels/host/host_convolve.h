@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole volumes on the host in f32 by the kernels of host_planes.h, for training: forward, and the
-// gradient of the weights. (That of the input is a convolution with the weights turned around.)
-// Beside input and result they take the memory of a few planes.
+// f32 convolutions of whole volumes on the CPU with the kernels of host_planes.h, for training:
+// forward and the weight gradient (the input's gradient is a convolution with flipped weights).
+// Their extra memory is a few planes.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,12 +10,12 @@
 
 namespace ubique::kernels {
 
-inline constexpr std::int64_t kMostHostChannels = 128;  ///< beyond, oneDNN's blocks are full anyway
+inline constexpr std::int64_t kMaxHostChannels = 128;  ///< with more, oneDNN is as fast
 
-/// f32 on the host, with a kernel and a number of channels that these are good at.
+/// True for f32 on the CPU with a supported kernel size and at most kMaxHostChannels channels.
 bool suits_host_convolve(const at::Tensor& x, const at::Tensor& weight);
 
-/// Floats that they take beside input and result, for the wider of the two.
+/// Extra memory in floats; `channels` is the larger of input and output channels.
 std::int64_t host_convolve_floats(std::int64_t channels, std::int64_t kernel, std::int64_t dilation,
                                   std::int64_t depth, std::int64_t height, std::int64_t width);
 
@@ -27,7 +27,7 @@ at::Tensor host_convolve(const at::Tensor& x, const at::Tensor& weight, const at
 at::Tensor host_weight_gradient(const at::Tensor& gradient, const at::Tensor& x,
                                 const at::Tensor& weight, std::int64_t dilation);
 
-/// The weight of the convolution that takes a result's gradient to its input's.
-at::Tensor turned_around(const at::Tensor& weight);
+/// The weight of the convolution that maps the output's gradient to the input's.
+at::Tensor flipped_weight(const at::Tensor& weight);
 
 }  // namespace ubique::kernels

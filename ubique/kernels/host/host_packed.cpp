@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops are LibTorch's own and have no C++ header: they are called by name.
+// Calls LibTorch's oneDNN ops by name, since they have no C++ header.
 #include "ubique/kernels/host/host_packed.h"
 
 #include <ATen/ATen.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Plane buffers, and the distribution of rows over threads.
 #include "ubique/kernels/host/host_planes.h"
 
 #include <ATen/ATen.h>
@@ -14,8 +15,8 @@
 namespace ubique::kernels {
 namespace {
 
-constexpr std::int64_t kAlignment = 16;    // floats: a cache line
-constexpr std::int64_t kRowsTogether = 8;  // neighbours share input, and a core its cache
+constexpr std::int64_t kAlignment = 16;   // floats: a cache line
+constexpr std::int64_t kRowsPerTask = 8;  // neighbouring rows share input rows in the cache
 
 std::int64_t rounded_up(std::int64_t value) {
   return (value + kAlignment - 1) / kAlignment * kAlignment;
@@ -31,24 +32,25 @@ std::vector<float> bias_of(const at::Tensor& bias, std::int64_t count) {
   return bias.defined() ? floats_of(bias) : std::vector<float>(static_cast<std::size_t>(count));
 }
 
-/// Rows in the order in which neighbours share their input: those that are a dilation apart follow
-/// each other, so that two of three input rows are still in the cache.
-std::int64_t row_in_order(std::int64_t place, std::int64_t height, std::int64_t dilation) {
-  const auto longer = height % dilation;  // so many residues have one row more than the others
+/// The row to compute at `index`: rows one dilation apart follow each other, so that two of three
+/// input rows are still in the cache.
+std::int64_t row_in_order(std::int64_t index, std::int64_t height, std::int64_t dilation) {
+  const auto longer = height % dilation;  // this many residues have one row more than the others
   const auto rows = height / dilation;
   const auto first = longer * (rows + 1);
-  if (place < first) return place % (rows + 1) * dilation + place / (rows + 1);
-  return (place - first) % rows * dilation + longer + (place - first) / rows;
+  if (index < first) return index % (rows + 1) * dilation + index / (rows + 1);
+  return (index - first) % rows * dilation + longer + (index - first) / rows;
 }
 
-/// work(place) for every place, a few at a time to whichever thread is free: on a busy machine one
-/// that loses its core does not hold up the others. Results must not depend on who does what.
+/// Calls work(index) for every index below `count`, `together` at a time on whichever thread is
+/// free: on a busy machine a thread that loses its core does not delay the others. Results must not
+/// depend on which thread runs which index.
 template <typename Work>
-void share_out(std::int64_t places, std::int64_t together, const Work& work) {
+void share_out(std::int64_t count, std::int64_t together, const Work& work) {
   std::atomic<std::int64_t> next{0};
   on_host_threads([&](std::int64_t) {
-    for (auto first = next.fetch_add(together); first < places; first = next.fetch_add(together)) {
-      for (auto place = first; place < std::min(first + together, places); ++place) work(place);
+    for (auto first = next.fetch_add(together); first < count; first = next.fetch_add(together)) {
+      for (auto index = first; index < std::min(first + together, count); ++index) work(index);
     }
   });
 }
@@ -95,24 +97,24 @@ PlaneRing::PlaneRing(const PlaneForm& form, std::int64_t kernel, std::int64_t di
     : form_(form), kernel_(kernel), dilation_(dilation), depth_(depth) {
   const auto size = std::min(depth, 2 * dilation * (kernel / 2) + group);
   for (std::int64_t i = 0; i < size; ++i) planes_.emplace_back(form);
-  // New memory costs most when it is touched first: all threads take their part of that.
+  // The first write to new memory is slow (page faults): done by all threads.
   share_out(size, 1, [&](std::int64_t i) { planes_[static_cast<std::size_t>(i)].clear_margins(); });
 }
 
-std::vector<const HostPlane*> PlaneRing::seen_from(std::int64_t z) {
-  std::vector<const HostPlane*> seen;
+std::vector<const HostPlane*> PlaneRing::inputs_of(std::int64_t z) {
+  std::vector<const HostPlane*> inputs;
   for (std::int64_t tap = 0; tap < kernel_; ++tap) {
     const auto from = z + (tap - kernel_ / 2) * dilation_;
-    seen.push_back(from < 0 || from >= depth_ ? nullptr : &this->at(from));
+    inputs.push_back(from < 0 || from >= depth_ ? nullptr : &this->at(from));
   }
-  return seen;
+  return inputs;
 }
 
 void PlaneRing::copy(const ::at::Tensor& sample, std::int64_t first, std::int64_t last) {
   const auto* values = sample.const_data_ptr<float>();
   const auto strides = sample.strides();
-  share_out((last - first + 1) * form_.height, kRowsTogether, [&](std::int64_t place) {
-    const auto z = first + place / form_.height, y = place % form_.height;
+  share_out((last - first + 1) * form_.height, kRowsPerTask, [&](std::int64_t index) {
+    const auto z = first + index / form_.height, y = index % form_.height;
     const auto* from = values + z * strides[1] + y * strides[2];
     auto* to = this->at(z).row(y);
     for (std::int64_t c = 0; c < form_.channels; ++c) {
@@ -148,7 +150,7 @@ void PlaneConvolution::run_row(const PlaneJob& job, std::int64_t y, bool relu) c
   row.result = job.result + y * job.row_stride;
   row.relu = relu;
   std::int64_t tap = 0;
-  for (const auto* plane : job.seen) {
+  for (const auto* plane : job.inputs) {
     for (std::int64_t ky = 0; ky < kernel_; ++ky) {
       const auto from = y + ky * dilation_ - reach();
       const bool outside = plane == nullptr || from < 0 || from >= plane->form().height;
@@ -166,9 +168,9 @@ void PlaneConvolution::run_row(const PlaneJob& job, std::int64_t y, bool relu) c
 
 void PlaneConvolution::run(std::span<const PlaneJob> jobs, std::int64_t height, bool relu) const {
   const auto rows = static_cast<std::int64_t>(jobs.size()) * height;
-  share_out(rows, kRowsTogether, [&](std::int64_t place) {
-    run_row(jobs[static_cast<std::size_t>(place / height)],
-            row_in_order(place % height, height, dilation_), relu);
+  share_out(rows, kRowsPerTask, [&](std::int64_t index) {
+    run_row(jobs[static_cast<std::size_t>(index / height)],
+            row_in_order(index % height, height, dilation_), relu);
   });
 }
 
@@ -185,7 +187,7 @@ bool PlaneClassifier::run(const HostPlane& plane, std::uint8_t* labels, float* l
                           std::int64_t class_stride) const {
   const auto& form = plane.form();
   std::atomic<bool> finite{true};
-  share_out(form.height, kRowsTogether, [&](std::int64_t y) {
+  share_out(form.height, kRowsPerTask, [&](std::int64_t y) {
     ClassRow row;
     row.input = plane.row(y);
     row.channels = channels_;

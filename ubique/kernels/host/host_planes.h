@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions of f32 volumes on the host, plane by plane: direct, without oneDNN's padding of
-// channels to its blocks. A plane lies in memory as (height, channels, width) with zeros beside
-// every row, so that no tap needs a test; whoever has the planes that an output plane looks at can
-// have it, which is all that streaming takes. Forward only.
+// Direct f32 convolutions on the CPU, plane by plane, without oneDNN's padding of channels to
+// blocks. A plane is stored as (height, channels, width) with zeros beside every row, so that taps
+// need no bounds check. An output plane needs only the few input planes in its reach, which makes
+// streaming possible. Forward only.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,26 +15,26 @@ namespace ubique::kernels {
 
 struct PlaneForm {
   std::int64_t channels = 1, height = 1, width = 1;
-  std::int64_t margin = 0;  ///< zeros beside a row: the furthest that a tap reaches
+  std::int64_t margin = 0;  ///< zeros beside a row: the largest reach of a tap
 
   std::int64_t stride() const;  ///< floats from one row to the next
-  std::int64_t floats() const;  ///< of a whole plane with its margins
+  std::int64_t floats() const;  ///< in a whole plane with its margins
 };
 
-/// One plane's memory, with anything in it at first.
+/// Memory of one plane, uninitialised at first.
 class HostPlane {
  public:
   explicit HostPlane(const PlaneForm& form);
 
-  void clear_margins();  ///< to be done once, by a ring for its planes
+  void clear_margins();  ///< needed once; a ring does it for its planes
 
   const PlaneForm& form() const { return form_; }
-  /// Of its first channel; the others follow, stride() apart.
+  /// Row y of the first channel; the other channels follow, stride() apart.
   float* row(std::int64_t y) { return first_ + y * form_.channels * form_.stride(); }
   const float* row(std::int64_t y) const { return first_ + y * form_.channels * form_.stride(); }
   /// (H, C, W), sharing memory.
   at::Tensor view() const;
-  /// Everything, margins included, as one row of numbers: for functions f with f(0) = 0.
+  /// All values with the margins as one vector, for functions f with f(0) = 0.
   at::Tensor flat() const { return memory_; }
 
  private:
@@ -43,23 +43,24 @@ class HostPlane {
   float* first_;  // row 0
 };
 
-/// One output plane: the k input planes that its taps look at, null for those outside the volume,
-/// and where it goes.
+/// One output plane: the k input planes that its taps read (null outside the volume), and where to
+/// write the result.
 struct PlaneJob {
-  std::vector<const HostPlane*> seen;  ///< their margin is at least the convolution's reach()
+  std::vector<const HostPlane*> inputs;  ///< their margin is at least the convolution's reach()
   float* result = nullptr;
   std::int64_t row_stride = 0, channel_stride = 0;
 };
 
-/// The planes of a volume of `depth` that a convolution looks at around `group` output planes, each
-/// in the place of one that is no longer needed.
+/// Ring buffer of the input planes that a convolution needs for `group` output planes of a volume
+/// of `depth` planes.
 class PlaneRing {
  public:
   PlaneRing(const PlaneForm& form, std::int64_t kernel, std::int64_t dilation, std::int64_t group,
             std::int64_t depth);
 
   HostPlane& at(std::int64_t z) { return planes_[static_cast<std::size_t>(z) % planes_.size()]; }
-  std::vector<const HostPlane*> seen_from(std::int64_t z);
+  /// The input planes of output plane z, null outside the volume.
+  std::vector<const HostPlane*> inputs_of(std::int64_t z);
   /// Copies planes `first` to `last` of a sample (C, D, H, W) of any strides.
   void copy(const ::at::Tensor& sample, std::int64_t first, std::int64_t last);
   const PlaneForm& form() const { return form_; }
@@ -71,7 +72,7 @@ class PlaneRing {
   std::vector<HostPlane> planes_;
 };
 
-/// A convolution's weights in the order in which they are used.
+/// A convolution with its weights in the order in which they are read.
 class PlaneConvolution {
  public:
   /// weight (O, I, k, k, k) with odd k up to 7; bias (O) may be undefined.
@@ -84,7 +85,7 @@ class PlaneConvolution {
   std::int64_t kernel() const { return kernel_; }
   std::int64_t dilation() const { return dilation_; }
 
-  /// All rows of all jobs, spread over torch's threads.
+  /// Computes all rows of all jobs on LibTorch's threads.
   void run(std::span<const PlaneJob> jobs, std::int64_t height, bool relu) const;
 
  private:
@@ -95,14 +96,15 @@ class PlaneConvolution {
   std::vector<float> bias_;
 };
 
-/// A 1x1x1 convolution and what becomes of its result.
+/// A 1x1x1 convolution that writes labels or logits.
 class PlaneClassifier {
  public:
   PlaneClassifier(const at::Tensor& weight, const at::Tensor& bias);  ///< (K, C, 1, 1, 1), (K)
 
-  /// The first of the largest logits of every voxel. False if one of them is NaN or infinite.
+  /// Argmax of the logits of every voxel (the first of equals). False if a logit is NaN or
+  /// infinite.
   bool labels(const HostPlane& plane, std::uint8_t* out) const;
-  /// The logits themselves, (K, H, W), with `class_stride` floats from one class to the next.
+  /// The logits (K, H, W), with `class_stride` floats from one class to the next.
   bool logits(const HostPlane& plane, float* out, std::int64_t class_stride) const;
 
  private:

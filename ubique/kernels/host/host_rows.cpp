@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors are the compiler's own (GCC's and Clang's vector types): no intrinsics, any processor.
-// A block of output channels times a few vectors of voxels stays in registers while all taps and
-// input channels pass by; each weight is loaded once for all voxels of the block.
+// Uses the vector types of GCC and Clang instead of intrinsics, so that it compiles for any
+// processor. The sums of a block of output channels times a few vectors of voxels stay in registers
+// over all taps and input channels; each weight is loaded once for all voxels of the block.
 #include "ubique/kernels/host/host_rows.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ UBIQUE_INLINE void load(typename Vector<kLanes>::Floats& value, const float* fro
   std::memcpy(&value, from, sizeof(value));
 }
 
-/// Zeros behind the first `count`.
+/// Loads the first `count` values and fills up with zeros.
 template <int kLanes>
 UBIQUE_INLINE void load_some(typename Vector<kLanes>::Floats& value, const float* from,
                              std::int64_t count) {
@@ -44,12 +44,12 @@ UBIQUE_INLINE void store(float* to, const typename Vector<kLanes>::Floats& value
                          std::int64_t count) {
   if (count >= kLanes) {
     std::memcpy(to, &value, sizeof(value));
-  } else if (count > 0) {  // what lies behind a row is the next one's margin and stays zero
+  } else if (count > 0) {  // the margin behind the row must stay zero
     std::memcpy(to, &value, static_cast<std::size_t>(count) * sizeof(float));
   }
 }
 
-/// kOut output channels of kWide vectors of voxels, from x on; `count` of the voxels are real.
+/// kOut output channels of kWide vectors of voxels from x on; only `count` voxels are stored.
 template <int kLanes, int kWide, int kOut>
 UBIQUE_INLINE void convolve_block(const ConvRow& row, const float* weights, std::int64_t channel,
                                   std::int64_t x, std::int64_t count) {
@@ -144,7 +144,7 @@ UBIQUE_INLINE bool classify_row(const ClassRow& row) {
     Mask label{}, bad{};
     for (std::int64_t k = 0; k < row.classes; ++k) {
       class_logits<kLanes>(row, k, x, logit);
-      bad |= (logit - logit) != Floats{};  // NaN and infinite ones alone
+      bad |= (logit - logit) != Floats{};  // true only for NaN and infinity
       if (row.labels == nullptr) store<kLanes>(row.logits + k * row.class_stride + x, logit, count);
       const Mask better = k == 0 ? ~Mask{} : logit > best;
       best = better ? logit : best;
@@ -158,9 +158,9 @@ UBIQUE_INLINE bool classify_row(const ClassRow& row) {
   return finite;
 }
 
-/// Sums of kOut channels' gradients times kTile inputs (an input channel seen by one tap), kept in
-/// registers over the whole strip. `first` counts inputs; those behind the last are computed from
-/// the last one and dropped.
+/// Sums of kOut channels' gradients times kTile inputs (an input is one channel at one tap), kept
+/// in registers over the whole strip. `first` is the first input; inputs past the last one repeat
+/// it and are not stored.
 template <int kLanes, int kTile, int kOut>
 UBIQUE_INLINE void gradient_tile(const GradientStrip& strip, std::int64_t channel,
                                  std::int64_t first) {
@@ -203,8 +203,7 @@ UBIQUE_INLINE void gradient_tile(const GradientStrip& strip, std::int64_t channe
   }
 }
 
-/// How many inputs go with kOut channels into that many registers: all sums, the channels'
-/// gradients and one input.
+/// Inputs per tile that fit the registers: kOut sums for each, kOut gradients and one input value.
 template <int kRegisters, int kOut>
 constexpr int kTileInputs = std::min(6, (kRegisters - 1 - kOut) / kOut);
 

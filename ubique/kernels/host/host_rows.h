@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// The inner loops of host_planes.h, one row at a time, in the widest vectors that the processor
-// has: the same code compiled several times, chosen at run time.
+// The inner loops of host_planes.h, one row at a time, in the widest vectors of the processor: the
+// same code is compiled for several instruction sets and chosen at run time.
 #pragma once
 
 #include <cstdint>
 
 namespace ubique::kernels {
 
-inline constexpr std::int64_t kMostBlockChannels = 6;  ///< output channels worked out together
-inline constexpr std::int64_t kMostTaps = 7 * 7 * 7;
-inline constexpr std::int64_t kRowSlack = 128;  ///< floats that may be read behind a row's margin
+inline constexpr std::int64_t kMaxBlockChannels = 6;  ///< output channels computed together
+inline constexpr std::int64_t kMaxTaps = 7 * 7 * 7;
+inline constexpr std::int64_t kRowSlack = 128;  ///< floats that may be read past a row's margin
 
-/// Channels of each of the blocks that `channels` are cut into: as even as can be.
-std::int64_t block_count(std::int64_t channels, std::int64_t most = kMostBlockChannels);
+/// Splits `channels` into blocks of at most `most`, as even as possible: their number, and the
+/// first channel of each.
+std::int64_t block_count(std::int64_t channels, std::int64_t most = kMaxBlockChannels);
 std::int64_t block_begin(std::int64_t channels, std::int64_t block,
-                         std::int64_t most = kMostBlockChannels);
+                         std::int64_t most = kMaxBlockChannels);
 
 struct ConvRow {
-  const float* taps[kMostTaps];  ///< where each tap's input row begins, first channel; null: zeros
+  const float* taps[kMaxTaps];  ///< start of each tap's input row, first channel; null: zeros
   std::int64_t tap_count = 0;
   std::int64_t in = 0, out = 0;                ///< channels
   std::int64_t in_stride = 0, out_stride = 0;  ///< floats from one channel's row to the next
@@ -33,23 +34,23 @@ struct ClassRow {
   std::int64_t channels = 0, classes = 0, stride = 0, width = 0;
   const float* weights = nullptr;  ///< (classes, channels)
   const float* bias = nullptr;
-  std::uint8_t* labels = nullptr;  ///< null: logits are wanted
+  std::uint8_t* labels = nullptr;  ///< null: write logits
   float* logits = nullptr;
   std::int64_t class_stride = 0;
 };
 
-/// A strip of rows of one plane and, for one row of taps, the input rows that they look at.
+/// A strip of rows of one plane and the input rows that one row of taps reads.
 struct GradientStrip {
   const float* gradient = nullptr;
   std::int64_t gradient_channel = 0, gradient_row = 0;  ///< strides
-  const float* input = nullptr;                         ///< where the first tap looks
+  const float* input = nullptr;                         ///< start of the first tap's input
   std::int64_t input_channel = 0, input_row = 0, tap_step = 0;
   std::int64_t in = 0, out = 0, taps = 0;  ///< taps of the row
   std::int64_t rows = 0, width = 0;
   float* sums = nullptr;  ///< (out, in, taps) slots of kSumLanes floats, added to
 };
 
-inline constexpr std::int64_t kSumLanes = 16;  ///< partial sums of one weight's gradient
+inline constexpr std::int64_t kSumLanes = 16;  ///< partial sums per weight gradient
 
 struct RowKernels {
   void (*convolve)(const ConvRow&);

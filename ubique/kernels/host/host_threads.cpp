@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An iterator over one number per thread: its loop is compiled inside libtorch, with its threads.
+// Uses a TensorIterator over one number per thread: its parallel loop is compiled inside libtorch.
 #include "ubique/kernels/host/host_threads.h"
 
 #include <ATen/ATen.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chooses between the op ubique::flash and LibTorch's attention; defines the autograd node of the
+// former.
 #include "ubique/kernels/mixer/attention.h"
 
 #include <ATen/ATen.h>
@@ -18,21 +20,21 @@ namespace {
 
 bool no_flash(const at::Tensor&, const at::Tensor&, const at::Tensor&) { return false; }
 
-/// Has the device a kernel for these, and one for their gradients?
+/// True if the device has a forward and a backward kernel for these tensors.
 bool does_flash(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values) {
   static const auto op = find_op<decltype(does_flash)>("ubique::does_flash");
   return op.call(queries, keys, values);
 }
 
-struct Mixed {
+struct SavedAttention {
   at::Tensor queries, keys, values, result, logs;
   bool causal = false;
 };
 
-class MixHeads final : public torch::autograd::Node {
+class FlashAttention final : public torch::autograd::Node {
  public:
-  explicit MixHeads(Mixed kept) : kept_(std::move(kept)) {}
-  std::string name() const override { return "ubique::MixHeads"; }
+  explicit FlashAttention(SavedAttention kept) : kept_(std::move(kept)) {}
+  std::string name() const override { return "ubique::FlashAttention"; }
   void release_variables() override { kept_ = {}; }
 
  private:
@@ -48,20 +50,20 @@ class MixHeads final : public torch::autograd::Node {
     return {queries, keys, values};
   }
 
-  Mixed kept_;
+  SavedAttention kept_;
 };
 
 using Heads = std::array<at::Tensor, 3>;  // queries, keys, values: (B, heads, L, size)
 
-at::Tensor plain_mix(const Heads& heads, bool causal) {
+at::Tensor plain_attention(const Heads& heads, bool causal) {
   const auto& queries = heads[0];
   return at::scaled_dot_product_attention(queries, heads[1], heads[2], {}, 0, causal)
       .transpose(1, 2)
       .reshape({queries.size(0), queries.size(2), queries.size(1) * heads[2].size(3)});
 }
 
-at::Tensor flash_mix(const Heads& heads, bool causal) {
-  Mixed kept{heads[0].detach(), heads[1].detach(), heads[2].detach(), {}, {}, causal};
+at::Tensor flash_attention(const Heads& heads, bool causal) {
+  SavedAttention kept{heads[0].detach(), heads[1].detach(), heads[2].detach(), {}, {}, causal};
   {
     const PlainTensors plain;
     using Both = std::tuple<at::Tensor, at::Tensor>;
@@ -71,30 +73,30 @@ at::Tensor flash_mix(const Heads& heads, bool causal) {
     std::tie(kept.result, kept.logs) = op.call(kept.queries, kept.keys, kept.values, causal);
   }
   auto result = kept.result.detach();
-  attach(result, std::make_shared<MixHeads>(std::move(kept)), {heads[0], heads[1], heads[2]});
+  attach(result, std::make_shared<FlashAttention>(std::move(kept)), {heads[0], heads[1], heads[2]});
   return result;
 }
 
-/// One sample, forward and backward.
-std::vector<at::Tensor> try_mix(const at::Tensor& like, at::ScalarType dtype, bool causal,
-                                decltype(plain_mix) mix) {
+/// Result and gradient of one synthetic sample.
+std::vector<at::Tensor> try_attention(const at::Tensor& like, at::ScalarType dtype, bool causal,
+                                      decltype(plain_attention) attend) {
   const at::AutoGradMode recorded(true);
   const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
   const auto heads = like.size(1), length = like.size(2), size = like.size(3);
-  const auto qkv = made_up({1, length, 3, heads, size}, like, 1) * 2;
+  const auto qkv = test_values({1, length, 3, heads, size}, like, 1) * 2;
   const auto leaf = qkv.to(dtype, false, true).requires_grad_();
   const auto parts = leaf.permute({2, 0, 3, 1, 4});
-  const auto mixed = mix({parts[0], parts[1], parts[2]}, causal);
-  mixed.backward(made_up(mixed.sizes(), like, 2).to(dtype));
+  const auto mixed = attend({parts[0], parts[1], parts[2]}, causal);
+  mixed.backward(test_values(mixed.sizes(), like, 2).to(dtype));
   return {mixed.detach(), leaf.grad()};
 }
 
-bool trusts_flash(const at::Tensor& queries, bool causal) {
-  const auto name = fmt::format("flash, {} places, {} heads{}", queries.size(2), queries.size(1),
+bool flash_passes_self_check(const at::Tensor& queries, bool causal) {
+  const auto name = fmt::format("flash, {} positions, {} heads{}", queries.size(2), queries.size(1),
                                 causal ? ", causal" : "");
-  return is_trusted(name, queries, [&] {
-    return trials_of(try_mix(queries, queries.scalar_type(), causal, flash_mix),
-                     try_mix(queries, at::kFloat, causal, plain_mix));
+  return passes_self_check(name, queries, [&] {
+    return trials_of(try_attention(queries, queries.scalar_type(), causal, flash_attention),
+                     try_attention(queries, at::kFloat, causal, plain_attention));
   });
 }
 
@@ -109,11 +111,11 @@ TORCH_LIBRARY_FRAGMENT(ubique, library) {
   library.impl("does_flash", c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(no_flash));
 }
 
-at::Tensor mix_heads(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
+at::Tensor attention(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
                      bool causal) {
-  const bool fast =
-      wants_gradient(queries) && does_flash(queries, keys, values) && trusts_flash(queries, causal);
-  return (fast ? flash_mix : plain_mix)({queries, keys, values}, causal);
+  const bool fast = wants_gradient(queries) && does_flash(queries, keys, values) &&
+                    flash_passes_self_check(queries, causal);
+  return (fast ? flash_attention : plain_attention)({queries, keys, values}, causal);
 }
 
 }  // namespace ubique::kernels

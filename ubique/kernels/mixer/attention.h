@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of queries to keys and values that are split already, with a backward of its own where
-// the device has one for long sequences.
+// Scaled dot-product attention of separate queries, keys and values. Training uses the device's
+// flash kernels for long sequences where it has them.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 namespace ubique::kernels {
 
-/// (B, L, heads·size) of three (B, heads, L, size); `causal`: places see what is before them.
-at::Tensor mix_heads(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
+/// Inputs (B, heads, L, size), result (B, L, heads·size). `causal`: a position attends to itself
+/// and earlier ones.
+at::Tensor attention(const at::Tensor& queries, const at::Tensor& keys, const at::Tensor& values,
                      bool causal);
 
 }  // namespace ubique::kernels

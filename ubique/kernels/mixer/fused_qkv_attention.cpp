@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The ops ubique::attend, rotate_heads_ and join_heads with their plain fallbacks and autograd
+// nodes.
 #include "ubique/kernels/mixer/fused_qkv_attention.h"
 
 #include <ATen/ATen.h>
@@ -17,13 +19,13 @@ namespace {
 
 bool no_heads(const at::Tensor&, std::int64_t) { return false; }
 
-/// Has the device kernels for heads of this dtype and size?
+/// True if the device has kernels for heads of this dtype and size.
 bool does_heads(const at::Tensor& x, std::int64_t size) {
   static const auto op = find_op<decltype(does_heads)>("ubique::does_heads");
   return op.call(x, size);
 }
 
-/// x (B, L, n, heads, size) turned by its places; `back`: the other way round.
+/// Rotary position embedding of x (B, L, n, heads, size); `back` applies the inverse rotation.
 at::Tensor plain_rotate(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin,
                         bool back) {
   const auto wide = at::isReducedFloatingType(x.scalar_type()) ? x.to(at::kFloat) : x;
@@ -56,7 +58,7 @@ at::Tensor rotate_heads(const at::Tensor& qkv, const HeadForm& form) {
   return at::cat({plain_rotate(x.slice(2, 0, 2), form.cos, form.sin, false), x.slice(2, 2)}, 2);
 }
 
-/// The gradient of qkv from those of the three.
+/// Gradient of qkv from those of queries, keys and values.
 at::Tensor join_heads(const std::array<at::Tensor, 3>& gradients, const HeadForm& form) {
   const auto batch = gradients[0].size(0), length = gradients[0].size(2);
   const auto size = gradients[0].size(3);
@@ -116,12 +118,12 @@ at::Tensor run_attend_backward(const at::Tensor& qkv, const at::Tensor& gradient
   return op.call(qkv, gradient, form.heads, given_table(form.cos), given_table(form.sin), causal);
 }
 
-/// Nothing but qkv is kept: backward works the shares out again.
-class Attend final : public torch::autograd::Node {
+/// Saves only qkv: backward recomputes the attention weights.
+class FusedQkvAttention final : public torch::autograd::Node {
  public:
-  Attend(at::Tensor qkv, HeadForm form, bool causal)
+  FusedQkvAttention(at::Tensor qkv, HeadForm form, bool causal)
       : qkv_(std::move(qkv)), form_(std::move(form)), causal_(causal) {}
-  std::string name() const override { return "ubique::Attend"; }
+  std::string name() const override { return "ubique::FusedQkvAttention"; }
   void release_variables() override { qkv_ = at::Tensor(); }
 
  private:
@@ -136,18 +138,18 @@ class Attend final : public torch::autograd::Node {
   bool causal_;
 };
 
-/// Two samples, forward and, where `learns`, backward.
+/// Two synthetic samples, forward and, if `learns`, backward.
 std::vector<Trial> try_attend(const at::Tensor& like, const HeadForm& form, bool causal,
                               bool learns) {
-  const auto qkv = made_up({2, like.size(1), like.size(2)}, like, 1) * 2;
-  const auto gradient = made_up({2, like.size(1), like.size(2) / 3}, like, 2);
+  const auto qkv = test_values({2, like.size(1), like.size(2)}, like, 1) * 2;
+  const auto gradient = test_values({2, like.size(1), like.size(2) / 3}, like, 2);
   auto leaf = qkv.to(at::kFloat);
   at::Tensor expected;
   {
     const at::AutoGradMode recorded(learns);
     const c10::impl::ExcludeDispatchKeyGuard no_autocast(c10::autocast_dispatch_keyset);
     leaf.requires_grad_(learns);
-    // Rotation may work in place.
+    // A copy: rotation may work in place.
     const auto [q, k, v] = split_heads(leaf * 1, form.heads, form.cos, form.sin);
     expected = at::scaled_dot_product_attention(q, k, v, {}, 0, causal)
                    .transpose(1, 2)
@@ -160,17 +162,17 @@ std::vector<Trial> try_attend(const at::Tensor& like, const HeadForm& form, bool
   return trials;
 }
 
-/// Has the device a kernel for this, and one for its gradient if that is wanted?
+/// True if the device has a kernel that passes its self-check (for backward too if needed).
 bool does_attend(const at::Tensor& qkv, const HeadForm& form, bool causal) {
   using Does = bool(const at::Tensor&, std::int64_t);
   static const auto forward = find_op<Does>("ubique::does_attend");
   static const auto backward = find_op<Does>("ubique::does_attend_backward");
   const bool learns = wants_gradient(qkv);
   if (!(learns ? backward : forward).call(qkv, form.heads)) return false;
-  const auto name = fmt::format("attend, {} places, {} heads{}{}{}", qkv.size(1), form.heads,
-                                causal ? ", causal" : "", form.rotates() ? ", turned" : "",
+  const auto name = fmt::format("attend, {} positions, {} heads{}{}{}", qkv.size(1), form.heads,
+                                causal ? ", causal" : "", form.rotates() ? ", rotated" : "",
                                 learns ? ", gradient" : "");
-  return is_trusted(name, qkv, [&] { return try_attend(qkv, form, causal, learns); });
+  return passes_self_check(name, qkv, [&] { return try_attend(qkv, form, causal, learns); });
 }
 
 }  // namespace
@@ -191,8 +193,8 @@ TORCH_LIBRARY_FRAGMENT(ubique, library) {
                TORCH_FN(no_heads));
 }
 
-at::Tensor attend(const at::Tensor& qkv, std::int64_t heads, const at::Tensor& cos,
-                  const at::Tensor& sin, bool causal) {
+at::Tensor fused_qkv_attention(const at::Tensor& qkv, std::int64_t heads, const at::Tensor& cos,
+                               const at::Tensor& sin, bool causal) {
   HeadForm form{heads, cos, sin};
   if (!does_attend(qkv, form, causal)) return {};
   at::Tensor mixed;
@@ -201,7 +203,8 @@ at::Tensor attend(const at::Tensor& qkv, std::int64_t heads, const at::Tensor& c
     mixed = run_attend(qkv, form, causal);
   }
   if (wants_gradient(qkv)) {
-    attach(mixed, std::make_shared<Attend>(qkv.detach(), std::move(form), causal), {qkv});
+    attach(mixed, std::make_shared<FusedQkvAttention>(qkv.detach(), std::move(form), causal),
+           {qkv});
   }
   return mixed;
 }

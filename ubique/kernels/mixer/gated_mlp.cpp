@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Two kinds of gated MLP sub-layer (over channels, over tokens) share one autograd node;
+// token_mlp_block has a second one for devices that run the whole sub-layer in one kernel.
 #include "ubique/kernels/mixer/gated_mlp.h"
 
 #include <ATen/ATen.h>
@@ -8,17 +10,17 @@
 
 #include "ubique/kernels/dispatch/autograd.h"
 #include "ubique/kernels/dispatch/fused_mlp.h"
-#include "ubique/kernels/dispatch/fused_rows.h"
 #include "ubique/kernels/mixer/gated_mlp_check.h"
 
 namespace ubique::kernels {
 namespace {
 
-/// With fewer tokens most processors would have nothing to do: 128 of them are one's turn.
+/// The fused kernel gives each multiprocessor 128 tokens; with fewer tokens than this most would
+/// idle.
 constexpr std::int64_t kTokensForGate = 4096;
 
-/// One kind of mixing: its matrix products, around a gate and a norm that all kinds share.
-struct Channels {
+/// Along channels. Each kind provides its matrix products; the gate and the norm are shared.
+struct Swiglu {
   static constexpr std::int64_t kNormDim = 2;
   static at::Tensor rows(const at::Tensor& x) { return x.flatten(0, 1); }  // (B·L, H)
   static bool are_many(const at::Tensor& x) { return x.size(0) * x.size(1) >= kTokensForGate; }
@@ -27,7 +29,7 @@ struct Channels {
     const auto wide = at::mm(rows(x), gate_up.t());         // (B·L, 2I)
     return wide.view({wide.size(0), 2, wide.size(1) / 2});  // (B·L, 2, I)
   }
-  /// The gated values (B·L, I), and what was gated if it is to be kept.
+  /// silu(gate) · up (B·L, I), and with `keep` also the pre-activation (B·L, 2, I).
   static std::tuple<at::Tensor, at::Tensor> gate(const at::Tensor& x, const GatedWeights& weights,
                                                  bool keep) {
     if (weights.packed.defined() && are_many(x)) {
@@ -39,7 +41,7 @@ struct Channels {
   static at::Tensor narrow(const at::Tensor& gated, const at::Tensor& down, const at::Tensor& x) {
     return at::mm(gated, down.t()).view(x.sizes());
   }
-  /// Of what was gated, and the gated values again.
+  /// Gradient of the pre-activation, and the recomputed silu(gate) · up.
   static std::tuple<at::Tensor, at::Tensor> gate_gradient(const at::Tensor& of_sum,
                                                           const GatedWeights& weights,
                                                           const at::Tensor& wide) {
@@ -54,15 +56,15 @@ struct Channels {
   static at::Tensor gate_up_gradient(const at::Tensor& of_wide, const at::Tensor& x) {
     return at::mm(of_wide.flatten(1).t(), rows(x));  // (2I, H)
   }
-  /// Adds to the sum's gradient, which is contiguous, what comes back through the gate.
+  /// Adds the branch's gradient to `of_sum`, the (contiguous) gradient of the residual sum.
   static void add_gradient(const at::Tensor& of_sum, const at::Tensor& of_wide,
                            const at::Tensor& gate_up) {
     of_sum.view({-1, of_sum.size(2)}).addmm_(of_wide.flatten(1), gate_up);
   }
 };
 
-/// Every sample is a matrix (L, H) that the weights multiply from the left.
-struct Tokens {
+/// Along tokens: the weights multiply each sample (L, H) from the left.
+struct TokenMlp {
   static constexpr std::int64_t kNormDim = 1;
   static at::Tensor each(const at::Tensor& weight, const at::Tensor& x) {
     return weight.unsqueeze(0).expand({x.size(0), weight.size(0), weight.size(1)});
@@ -102,15 +104,15 @@ struct Tokens {
 };
 
 template <typename Kind>
-class GatedMix final : public torch::autograd::Node {
+class GatedMlp final : public torch::autograd::Node {
  public:
-  GatedMix(at::Tensor x, at::Tensor y, at::Tensor inverse, at::Tensor wide, GatedWeights weights)
+  GatedMlp(at::Tensor x, at::Tensor y, at::Tensor inverse, at::Tensor wide, GatedWeights weights)
       : x_(std::move(x)),
         y_(std::move(y)),
         inverse_(std::move(inverse)),
         wide_(std::move(wide)),
         weights_(std::move(weights)) {}
-  std::string name() const override { return "ubique::GatedMix"; }
+  std::string name() const override { return "ubique::GatedMlp"; }
   void release_variables() override { x_ = y_ = inverse_ = wide_ = at::Tensor(); }
 
  private:
@@ -148,33 +150,33 @@ bool learns(const at::Tensor& x, const GatedWeights& weights) {
 }
 
 template <typename Kind>
-at::Tensor gated_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept) {
+at::Tensor gated_mlp(const at::Tensor& x, const GatedWeights& weights, Activations activations) {
   const bool learning = learns(x, weights);
   at::Tensor y, inverse, wide;
   {
     const PlainTensors plain;
     at::Tensor gated;
-    std::tie(gated, wide) = Kind::gate(x, weights, learning && kept == Kept::Wide);
+    std::tie(gated, wide) = Kind::gate(x, weights, learning && activations == Activations::Keep);
     const auto branch = Kind::narrow(gated, weights.down.value, x);
     gated = at::Tensor();
     std::tie(y, inverse) = fused::post_norm(x, branch, Kind::kNormDim, kNormEpsilon);
   }
   if (learning) {
-    attach(y, std::make_shared<GatedMix<Kind>>(x.detach(), y.detach(), inverse, wide, weights),
+    attach(y, std::make_shared<GatedMlp<Kind>>(x.detach(), y.detach(), inverse, wide, weights),
            {x, weights.gate_up.parameter, weights.down.parameter});
   }
   return y;
 }
 
-/// token_mix where the device has a kernel for all of it.
-class PackedTokenMix final : public torch::autograd::Node {
+/// token_mlp_block on a device with one kernel for the whole sub-layer.
+class PackedTokenMlp final : public torch::autograd::Node {
  public:
-  PackedTokenMix(at::Tensor x, at::Tensor y, at::Tensor inverse, GatedWeights weights)
+  PackedTokenMlp(at::Tensor x, at::Tensor y, at::Tensor inverse, GatedWeights weights)
       : x_(std::move(x)),
         y_(std::move(y)),
         inverse_(std::move(inverse)),
         weights_(std::move(weights)) {}
-  std::string name() const override { return "ubique::PackedTokenMix"; }
+  std::string name() const override { return "ubique::PackedTokenMlp"; }
   void release_variables() override { x_ = y_ = inverse_ = at::Tensor(); }
 
  private:
@@ -184,7 +186,7 @@ class PackedTokenMix final : public torch::autograd::Node {
     const auto of_sum = fused::post_norm_backward(gradients[0].contiguous(), y_, inverse_, 1);
     gradients.clear();
     const auto [of_x, of_wide, gated] = fused::token_mix_backward(of_sum, x_, weights_.packed_back);
-    // Places last, which is how sums of products with x come out aligned.
+    // Tokens last: the layout in which the products with x are aligned.
     at::Tensor of_gate_up, of_down;
     if (task_should_compute_output(1)) {
       of_gate_up = at::bmm(x_, of_wide.transpose(1, 2)).sum(0).t();  // (2I, L)
@@ -201,7 +203,7 @@ class PackedTokenMix final : public torch::autograd::Node {
   GatedWeights weights_;
 };
 
-at::Tensor packed_token_mix(const at::Tensor& x, const GatedWeights& weights) {
+at::Tensor packed_token_mlp(const at::Tensor& x, const GatedWeights& weights) {
   at::Tensor y, inverse;
   {
     const PlainTensors plain;
@@ -209,7 +211,7 @@ at::Tensor packed_token_mix(const at::Tensor& x, const GatedWeights& weights) {
   }
   if (learns(x, weights)) {
     attach(y,
-           std::make_shared<PackedTokenMix>(x.detach().contiguous(), y.detach(), inverse, weights),
+           std::make_shared<PackedTokenMlp>(x.detach().contiguous(), y.detach(), inverse, weights),
            {x, weights.gate_up.parameter, weights.down.parameter});
   }
   return y;
@@ -237,32 +239,36 @@ GatedWeights plain_weights(const at::Tensor& gate_up, const at::Tensor& down) {
   return {{gate_up.to(at::kFloat), at::kFloat}, {down.to(at::kFloat), at::kFloat}, {}, {}};
 }
 
-at::Tensor channel_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept) {
-  return gated_mix<Channels>(x, weights, kept);
+at::Tensor swiglu_block(const at::Tensor& x, const GatedWeights& weights, Activations activations) {
+  return gated_mlp<Swiglu>(x, weights, activations);
 }
 
-at::Tensor token_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept) {
+at::Tensor token_mlp_block(const at::Tensor& x, const GatedWeights& weights,
+                           Activations activations) {
   const bool whole = weights.packed_back.defined() || !learns(x, weights);
-  if (weights.packed.defined() && whole) return packed_token_mix(x, weights);
-  return gated_mix<Tokens>(x, weights, kept);
+  if (weights.packed.defined() && whole) return packed_token_mlp(x, weights);
+  return gated_mlp<TokenMlp>(x, weights, activations);
 }
 
-void pack_for_channel_mix(GatedWeights& weights) {
-  const bool learns = at::GradMode::is_enabled();  // frozen weights too pass gradients on
+void pack_for_swiglu(GatedWeights& weights) {
+  const bool learns = at::GradMode::is_enabled();  // frozen weights pass gradients on too
   const PlainTensors plain;
   const auto &gate_up = weights.gate_up.value, &down = weights.down.value;
   if (!fused::does_channel_gate(gate_up)) return;
-  if (trusts_channel_gate(gate_up)) weights.packed = fused::pack_channel_gate(gate_up, false);
-  if (learns && trusts_channel_gate_backward(down)) {
+  if (channel_gate_passes_self_check(gate_up))
+    weights.packed = fused::pack_channel_gate(gate_up, false);
+  if (learns && channel_gate_backward_passes_self_check(down)) {
     weights.packed_back = fused::pack_channel_gate(down, true);
   }
 }
 
-void pack_for_token_mix(GatedWeights& weights, std::int64_t width) {
+void pack_for_token_mlp(GatedWeights& weights, std::int64_t width) {
   const bool learns = at::GradMode::is_enabled();
   const PlainTensors plain;
   const auto &gate_up = weights.gate_up.value, &down = weights.down.value;
-  if (!fused::does_token_mix(gate_up, width) || !trusts_token_mix(gate_up, width, learns)) return;
+  if (!fused::does_token_mix(gate_up, width) ||
+      !token_mlp_passes_self_check(gate_up, width, learns))
+    return;
   weights.packed = fused::pack_token_mix(gate_up, down, false);
   if (learns) weights.packed_back = fused::pack_token_mix(gate_up, down, true);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sub-layers of a post-normed block, each rms_norm(x + f(x)) as one op with a backward of its
-// own: it keeps its input, its result and little else, and works the rest out again. Any device;
-// x is (B, L, H), weights are cast once by the caller.
+// The sub-layers of a post-norm block, each rms_norm(x + f(x)) as one op with its own backward: it
+// saves its input, its result and little else, and recomputes the rest. Any device; x is (B, L, H),
+// and the caller casts the weights once.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,33 +14,35 @@ namespace ubique::kernels {
 
 constexpr double kNormEpsilon = 1e-5;
 
-/// A SwiGLU network without biases.
+/// Weights of a SwiGLU MLP without biases.
 struct GatedWeights {
   CastWeight gate_up;              ///< (2I, D): gates first
   CastWeight down;                 ///< (D, I)
-  at::Tensor packed, packed_back;  ///< arranged for a device's own kernel, if there is one
+  at::Tensor packed, packed_back;  ///< in the layout of the device's fused kernel, if any
 };
 
-/// Arranges the weights of token_mix for samples of so many channels, where the device has a kernel
-/// of its own for the whole sub-layer; for backward too if gradients are recorded now.
-void pack_for_token_mix(GatedWeights& weights, std::int64_t width);
-/// The same for channel_mix.
-void pack_for_channel_mix(GatedWeights& weights);
+/// Packs the weights of token_mlp_block for samples of `width` channels, if the device has a fused
+/// kernel for the sub-layer; for backward too if gradients are being recorded.
+void pack_for_token_mlp(GatedWeights& weights, std::int64_t width);
+/// The same for swiglu_block.
+void pack_for_swiglu(GatedWeights& weights);
 
-/// What a training step keeps of a gated layer's widest values (2I of them for D): all, or nothing,
-/// computing them again.
-enum class Kept { Wide, Narrow };
+/// Whether training keeps the pre-activations (2I values for each D) or recomputes them in
+/// backward.
+enum class Activations { Keep, Recompute };
 
-/// For plain ops in f32, whatever the device has.
+/// f32 weights for plain ops: never packed for a fused kernel.
 GatedWeights plain_weights(const at::Tensor& gate_up, const at::Tensor& down);
 
-/// Mixes the values of every token; D = H, normed along H.
-at::Tensor channel_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept);
+/// rms_norm(x + MLP(x)) with the MLP along the channels of each token: D = H, normed along H.
+at::Tensor swiglu_block(const at::Tensor& x, const GatedWeights& weights, Activations activations);
 
-/// Mixes the tokens of every channel; D = L, normed along L. No tensor is transposed.
-at::Tensor token_mix(const at::Tensor& x, const GatedWeights& weights, Kept kept);
+/// The same with the MLP along the tokens of each channel: D = L, normed along L. Transposes
+/// nothing.
+at::Tensor token_mlp_block(const at::Tensor& x, const GatedWeights& weights,
+                           Activations activations);
 
-/// rms_norm(x + branch) along H: what is left of an attention layer once its branch is there.
+/// rms_norm(x + branch) along H: the end of an attention sub-layer.
 at::Tensor post_norm(const at::Tensor& x, const at::Tensor& branch);
 
 }  // namespace ubique::kernels

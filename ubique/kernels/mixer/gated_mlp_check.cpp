@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Runs each fused kernel on synthetic inputs and pairs its results with plain f32 ops.
 #include "ubique/kernels/mixer/gated_mlp_check.h"
 
 #include <ATen/ATen.h>
@@ -15,10 +16,10 @@
 namespace ubique::kernels {
 namespace {
 
-/// What goes into a sub-layer that mixes tokens.
+/// Synthetic inputs of token_mlp_block.
 struct TokenTrial {
   at::Tensor x, gate_up, down;
-  at::Tensor gradient;  // undefined: forward alone
+  at::Tensor gradient;  // undefined: forward only
 
   /// The result, then the gradients of x and the weights.
   std::vector<at::Tensor> results(at::ScalarType dtype, bool packed) const {
@@ -33,7 +34,7 @@ struct TokenTrial {
     if (packed && gradient.defined()) {
       weights.packed_back = fused::pack_token_mix(gate_up, down, true);
     }
-    const auto y = token_mix(leaves[0], weights, Kept::Narrow);
+    const auto y = token_mlp_block(leaves[0], weights, Activations::Recompute);
     if (!gradient.defined()) return {y};
     y.backward(gradient.to(dtype));
     return {y.detach(), leaves[0].grad(), leaves[1].grad(), leaves[2].grad()};
@@ -43,21 +44,21 @@ struct TokenTrial {
 TokenTrial token_trial(const at::Tensor& like, std::int64_t samples, std::int64_t width,
                        bool learns) {
   const auto length = like.size(1), inner = like.size(0) / 2;
-  TokenTrial trial{made_up({samples, length, width}, like, 1),
-                   made_up(like.sizes(), like, 2) / std::sqrt(length / 4.),
-                   made_up({length, inner}, like, 3) / std::sqrt(inner / 4.),
+  TokenTrial trial{test_values({samples, length, width}, like, 1),
+                   test_values(like.sizes(), like, 2) / std::sqrt(length / 4.),
+                   test_values({length, inner}, like, 3) / std::sqrt(inner / 4.),
                    {}};
-  if (learns) trial.gradient = made_up(trial.x.sizes(), like, 4);
+  if (learns) trial.gradient = test_values(trial.x.sizes(), like, 4);
   return trial;
 }
 
 }  // namespace
 
-bool trusts_channel_gate(const at::Tensor& gate_up) {
+bool channel_gate_passes_self_check(const at::Tensor& gate_up) {
   const auto name = fmt::format("channel_gate, {} x {}", gate_up.size(0), gate_up.size(1));
-  return is_trusted(name, gate_up, [&] {
-    const auto x = made_up({130, gate_up.size(1)}, gate_up, 1);
-    const auto weight = made_up(gate_up.sizes(), gate_up, 2) / std::sqrt(gate_up.size(1) / 4.);
+  return passes_self_check(name, gate_up, [&] {
+    const auto x = test_values({130, gate_up.size(1)}, gate_up, 1);
+    const auto weight = test_values(gate_up.sizes(), gate_up, 2) / std::sqrt(gate_up.size(1) / 4.);
     const auto wide = at::linear(x.to(at::kFloat), weight.to(at::kFloat)).view({130, 2, -1});
     const auto gated = at::silu(wide.select(1, 0)) * wide.select(1, 1);
     const auto packed = fused::pack_channel_gate(weight, false);
@@ -67,13 +68,13 @@ bool trusts_channel_gate(const at::Tensor& gate_up) {
   });
 }
 
-bool trusts_channel_gate_backward(const at::Tensor& down) {
+bool channel_gate_backward_passes_self_check(const at::Tensor& down) {
   const auto name = fmt::format("channel_gate_backward, {} x {}", down.size(0), down.size(1));
-  return is_trusted(name, down, [&] {
-    // 8,580 tokens: more than one turn (128 tokens, half of the units) for each of 132 processors.
-    const auto of_sum = made_up({130, down.size(0)}, down, 1).repeat({66, 1});
-    const auto wide = made_up({130, 2, down.size(1)}, down, 2).repeat({66, 1, 1});
-    const auto weight = made_up(down.sizes(), down, 3) / std::sqrt(down.size(1) / 4.);
+  return passes_self_check(name, down, [&] {
+    // 8,580 tokens: each of 132 multiprocessors gets more than one tile (128 tokens, half of I).
+    const auto of_sum = test_values({130, down.size(0)}, down, 1).repeat({66, 1});
+    const auto wide = test_values({130, 2, down.size(1)}, down, 2).repeat({66, 1, 1});
+    const auto weight = test_values(down.sizes(), down, 3) / std::sqrt(down.size(1) / 4.);
     const auto [of_wide, gated] =
         fused::channel_gate_backward(of_sum, fused::pack_channel_gate(weight, true), wide);
     const auto of_gated = at::mm(of_sum.to(at::kFloat), weight.to(at::kFloat));
@@ -85,12 +86,13 @@ bool trusts_channel_gate_backward(const at::Tensor& down) {
   });
 }
 
-bool trusts_token_mix(const at::Tensor& gate_up, std::int64_t width, bool learns) {
+bool token_mlp_passes_self_check(const at::Tensor& gate_up, std::int64_t width, bool learns) {
   const auto name = fmt::format("token_mix, {} x {}{}", gate_up.size(0), gate_up.size(1),
                                 learns ? ", gradient" : "");
-  return is_trusted(name, gate_up, [&] {
+  return passes_self_check(name, gate_up, [&] {
     std::vector<Trial> trials;
-    for (const std::int64_t samples : {1, 40}) {  // few of them have a kernel of their own
+    for (const std::int64_t samples :
+         {1, 40}) {  // the device may use another kernel for few samples
       const auto trial = token_trial(gate_up, samples, width, learns);
       for (auto& one : trials_of(trial.results(gate_up.scalar_type(), true),
                                  trial.results(at::kFloat, false))) {

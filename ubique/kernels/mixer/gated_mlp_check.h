@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether a device's own kernels for mixing give what plain ops give; see trust.h.
+// Self-checks (see self_check.h) of the fused kernels behind gated_mlp.h.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,11 +8,11 @@
 
 namespace ubique::kernels {
 
-/// For weights like these, (2I, K).
-bool trusts_channel_gate(const at::Tensor& gate_up);
-/// For weights like these, (K, I).
-bool trusts_channel_gate_backward(const at::Tensor& down);
-/// For weights like these, (2I, L), and so many channels; `learns`: gradients too.
-bool trusts_token_mix(const at::Tensor& gate_up, std::int64_t width, bool learns);
+/// `gate_up` (2I, K).
+bool channel_gate_passes_self_check(const at::Tensor& gate_up);
+/// `down` (K, I).
+bool channel_gate_backward_passes_self_check(const at::Tensor& down);
+/// `gate_up` (2I, L), for samples of `width` channels; `learns`: checks the gradients too.
+bool token_mlp_passes_self_check(const at::Tensor& gate_up, std::int64_t width, bool learns);
 
 }  // namespace ubique::kernels

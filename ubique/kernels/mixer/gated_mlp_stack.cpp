@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Declares the ops ubique::mix_stack and pack_mix_stack, and checks them before the first use.
 #include "ubique/kernels/mixer/gated_mlp_stack.h"
 
 #include <ATen/ATen.h>
@@ -15,10 +16,10 @@
 namespace ubique::kernels {
 namespace {
 
-/// One sample is what this was measured for: more of them give the ordinary kernels enough to do.
+/// Measured: from two samples on, the ordinary kernels have enough work to be faster.
 constexpr std::int64_t kFewSamples = 1;
 
-bool no_mix_stack(const at::Tensor&, const at::Tensor&) { return false; }
+bool no_stack(const at::Tensor&, const at::Tensor&) { return false; }
 
 using DoesStack = bool(const at::Tensor& token_gate_up, const at::Tensor& gate_up);
 using PackStack = std::tuple<at::Tensor, at::Tensor, at::Tensor>(const at::Tensor& token_gate_up,
@@ -31,8 +32,8 @@ using RunStack = at::Tensor(const at::Tensor& h, const at::Tensor& injected, at:
 std::vector<at::Tensor> pack_block(const at::Tensor& token_gate_up, const at::Tensor& token_down,
                                    const at::Tensor& gate_up, const at::Tensor& down) {
   static const auto op = find_op<PackStack>("ubique::pack_mix_stack");
-  const auto [mixing, gate, way_down] = op.call(token_gate_up, token_down, gate_up, down);
-  return {mixing, gate, way_down};
+  const auto [tokens, gate, narrow] = op.call(token_gate_up, token_down, gate_up, down);
+  return {tokens, gate, narrow};
 }
 
 at::Tensor run_stack(const at::Tensor& h, const at::Tensor& injected, at::TensorList packed,
@@ -41,18 +42,19 @@ at::Tensor run_stack(const at::Tensor& h, const at::Tensor& injected, at::Tensor
   return op.call(h.contiguous(), injected.contiguous(), packed, times, kNormEpsilon);
 }
 
-/// Two blocks, called twice.
-bool trusts_stack(const at::Tensor& tokens, const at::Tensor& channels) {
+/// Checked with two blocks, called twice.
+bool stack_passes_self_check(const at::Tensor& tokens, const at::Tensor& channels) {
   const auto name = fmt::format("mix_stack, {} x {} and {} x {}", tokens.size(0), tokens.size(1),
                                 channels.size(0), channels.size(1));
-  return is_trusted(name, tokens, [&] {
+  return passes_self_check(name, tokens, [&] {
     const auto length = tokens.size(1), width = channels.size(1);
     const auto weight = [&](std::int64_t rows, std::int64_t columns, int seed) {
-      return made_up({rows, columns}, tokens, seed) / std::sqrt(columns / 4.);
+      return test_values({rows, columns}, tokens, seed) / std::sqrt(columns / 4.);
     };
-    const auto h = made_up({1, length, width}, tokens, 1), injected = made_up(h.sizes(), tokens, 2);
+    const auto h = test_values({1, length, width}, tokens, 1),
+               injected = test_values(h.sizes(), tokens, 2);
     std::vector<at::Tensor> packed;
-    std::vector<GatedWeights> plain;  // by turns of tokens and channels
+    std::vector<GatedWeights> plain;  // token MLP and SwiGLU, alternating
     for (int block = 0; block < 2; ++block) {
       std::vector<at::Tensor> weights;
       for (const auto* like : {&tokens, &channels}) {
@@ -68,8 +70,8 @@ bool trusts_stack(const at::Tensor& tokens, const at::Tensor& channels) {
     for (int call = 0; call < 2; ++call) {
       expected = expected + injected;
       for (std::size_t i = 0; i < plain.size(); i += 2) {
-        expected =
-            channel_mix(token_mix(expected, plain[i], Kept::Narrow), plain[i + 1], Kept::Narrow);
+        expected = swiglu_block(token_mlp_block(expected, plain[i], Activations::Recompute),
+                                plain[i + 1], Activations::Recompute);
       }
     }
     return std::vector<Trial>{{run_stack(h, injected, packed, 2), expected}};
@@ -85,29 +87,28 @@ TORCH_LIBRARY_FRAGMENT(ubique, library) {
       "(Tensor, Tensor, Tensor)");
   library.def(
       "mix_stack(Tensor h, Tensor injected, Tensor[] packed, int times, float epsilon) -> Tensor");
-  library.impl("does_mix_stack", c10::DispatchKey::CompositeExplicitAutograd,
-               TORCH_FN(no_mix_stack));
+  library.impl("does_mix_stack", c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(no_stack));
 }
 
-void MixStack::add(const GatedWeights& tokens, const GatedWeights& channels) {
+void GatedMlpStack::add(const GatedWeights& tokens, const GatedWeights& channels) {
   for (const auto* weights : {&tokens, &channels}) {
     if (weights->gate_up.wants_gradient() || weights->down.wants_gradient()) return;
   }
   const PlainTensors plain;
   static const auto does = find_op<DoesStack>("ubique::does_mix_stack");
   if (!does.call(tokens.gate_up.value, channels.gate_up.value)) return;
-  if (!trusts_stack(tokens.gate_up.value, channels.gate_up.value)) return;
+  if (!stack_passes_self_check(tokens.gate_up.value, channels.gate_up.value)) return;
   const auto parts = pack_block(tokens.gate_up.value, tokens.down.value, channels.gate_up.value,
                                 channels.down.value);
   packed.insert(packed.end(), parts.begin(), parts.end());
 }
 
-bool MixStack::takes(const at::Tensor& h) const {
+bool GatedMlpStack::takes(const at::Tensor& h) const {
   return !packed.empty() && h.size(0) <= kFewSamples && !at::GradMode::is_enabled();
 }
 
-at::Tensor MixStack::call(const at::Tensor& h, const at::Tensor& injected,
-                          std::int64_t times) const {
+at::Tensor GatedMlpStack::call(const at::Tensor& h, const at::Tensor& injected,
+                               std::int64_t times) const {
   const PlainTensors plain;
   return run_stack(h, injected, packed, times);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stack of mixing blocks called again and again on few samples, where a device has kernels of its
-// own for that: what one layer leaves for the next never takes the form of a tensor. Without
-// autograd.
+// Repeated calls of a stack of gated MLP blocks on few samples, on devices with a fused kernel for
+// it: no intermediate result is stored as a tensor. Inference only.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,17 +12,17 @@
 
 namespace ubique::kernels {
 
-struct MixStack {
-  std::vector<at::Tensor> packed;  ///< for each block: token mixing, the gate, the way down
+struct GatedMlpStack {
+  std::vector<at::Tensor> packed;  ///< per block: token MLP, gate_up, down
 
-  /// Puts a block of token_mix and channel_mix on top, if the device has the kernels and no
-  /// gradient is wanted.
+  /// Appends a block (token_mlp_block, then swiglu_block) if the device has the kernels and neither
+  /// weight wants a gradient.
   void add(const GatedWeights& tokens, const GatedWeights& channels);
 
-  /// So few samples that this is the faster way, and no gradient is recorded?
+  /// True if the batch is small enough for this to be faster, and no gradient is recorded.
   bool takes(const at::Tensor& h) const;
 
-  /// `times` over: h = blocks(h + injected), for h and injected (B, L, H).
+  /// Repeats h = blocks(h + injected) `times` times; h and injected are (B, L, H).
   at::Tensor call(const at::Tensor& h, const at::Tensor& injected, std::int64_t times) const;
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The autograd node of linear_and_residual.
 #include "ubique/kernels/mixer/residual_linear.h"
 
 #include <ATen/ATen.h>
@@ -12,10 +13,11 @@
 namespace ubique::kernels {
 namespace {
 
-class BranchOff final : public torch::autograd::Node {
+class LinearAndResidual final : public torch::autograd::Node {
  public:
-  BranchOff(at::Tensor x, CastWeight weight) : x_(std::move(x)), weight_(std::move(weight)) {}
-  std::string name() const override { return "ubique::BranchOff"; }
+  LinearAndResidual(at::Tensor x, CastWeight weight)
+      : x_(std::move(x)), weight_(std::move(weight)) {}
+  std::string name() const override { return "ubique::LinearAndResidual"; }
   void release_variables() override { x_ = at::Tensor(); }
 
  private:
@@ -28,12 +30,12 @@ class BranchOff final : public torch::autograd::Node {
     if (task_should_compute_output(1)) {
       of_weight = at::mm(of_product.t(), x_.flatten(0, 1)).to(weight_.parameter.scalar_type());
     }
-    if (task_should_compute_output(0)) of_x = sum(std::move(of_x), of_product);
+    if (task_should_compute_output(0)) of_x = add_product(std::move(of_x), of_product);
     return {of_x, of_weight};
   }
 
-  /// In place where nobody else looks at the sum's gradient.
-  at::Tensor sum(at::Tensor of_sum, const at::Tensor& of_product) const {
+  /// of_sum + of_product·W; in place if nothing else holds the residual's gradient.
+  at::Tensor add_product(at::Tensor of_sum, const at::Tensor& of_product) const {
     if (!of_sum.defined()) return at::mm(of_product, weight_.value).view(x_.sizes());
     const bool ours = of_sum.use_count() == 1 && of_sum.storage().use_count() == 1;
     if (!ours || !of_sum.is_contiguous()) of_sum = of_sum.clone(at::MemoryFormat::Contiguous);
@@ -47,17 +49,18 @@ class BranchOff final : public torch::autograd::Node {
 
 }  // namespace
 
-std::tuple<at::Tensor, at::Tensor> branch_off(const at::Tensor& x, const CastWeight& weight) {
-  std::vector<at::Tensor> ways;
+std::tuple<at::Tensor, at::Tensor> linear_and_residual(const at::Tensor& x,
+                                                       const CastWeight& weight) {
+  std::vector<at::Tensor> results;
   {
     const PlainTensors plain;
-    ways = {at::linear(x.detach(), weight.value), x.detach()};
+    results = {at::linear(x.detach(), weight.value), x.detach()};
   }
   if (wants_gradient(x) || weight.wants_gradient()) {
-    attach(ways, std::make_shared<BranchOff>(x.detach().contiguous(), weight),
+    attach(results, std::make_shared<LinearAndResidual>(x.detach().contiguous(), weight),
            {x, weight.parameter});
   }
-  return {ways[0], ways[1]};
+  return {results[0], results[1]};
 }
 
 }  // namespace ubique::kernels

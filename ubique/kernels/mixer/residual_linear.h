@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a sub-layer leaves the stream that it is added to again: x goes two ways, into a product
-// and on to the sum. Two gradients come back; here the product's is added to the other one as it is
-// made, which spares a pass over memory.
+// The start of a residual sub-layer: x·Wᵀ for the branch, and x for the residual sum. Backward adds
+// the branch's gradient to the residual's inside the matrix product, which saves a pass over
+// memory.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,7 +12,8 @@
 
 namespace ubique::kernels {
 
-/// x weight^T, and x for the sum; x is (B, L, H).
-std::tuple<at::Tensor, at::Tensor> branch_off(const at::Tensor& x, const CastWeight& weight);
+/// x·weightᵀ and x, for x (B, L, H).
+std::tuple<at::Tensor, at::Tensor> linear_and_residual(const at::Tensor& x,
+                                                       const CastWeight& weight);
 
 }  // namespace ubique::kernels

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Forward and backward of stablemax cross entropy, and its autograd node.
 #include "ubique/kernels/mixer/stablemax.h"
 
 #include <ATen/ATen.h>
@@ -29,21 +30,21 @@ at::Tensor stablemax_forward(const StableTerms& terms) {
   const auto x = stable_wide(terms.logits);
   const auto s = stable_s(x);
   const auto own = s.gather(-1, terms.labels).squeeze(-1);
-  // The others' sum alone: no digit of a small loss is lost against the label's own share.
+  // Summed without the label's own term, so that a small loss loses no digits to it.
   const auto others = s.scatter(-1, terms.labels, 0).sum(-1);
   const auto far = (own + others).log() - stable_log_s(x.gather(-1, terms.labels).squeeze(-1));
   const auto loss = at::where(others.lt(own), at::log1p(others / own), far);
   return loss.masked_fill(terms.is_ignored, 0);
 }
 
-/// s'(x_k) / sum(s), less s'(x_y) / s(x_y) at the label.
+/// s'(x_k) / sum(s) for each k, minus s'(x_y) / s(x_y) at the label y.
 at::Tensor stablemax_backward(const StableTerms& terms, const at::Tensor& gradient) {
   const auto x = stable_wide(terms.logits);
   const auto s = stable_s(x), below = below_zero(x);
   const auto slope = below.square();
   auto result = slope / s.sum(-1, true);
   const auto own = (slope / s).gather(-1, terms.labels);
-  // Where the label has nearly all, the difference of two numbers near 1 / s is what others have.
+  // At the label, written as a product: the difference would cancel when the label has nearly all.
   const auto others = s.scatter(-1, terms.labels, 0).sum(-1, true);
   const auto at_label = -own * (others / s.sum(-1, true));
   result.scatter_(-1, terms.labels, at_label);
