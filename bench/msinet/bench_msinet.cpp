@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times MSI-Net at 240x320 through the same code that train and run use: the family's plan, the
-// engine's learner, the predictor; the network alone, pictures and maps stay on the device. One
-// JSON line per case.
+// engine's learner, the predictor. Times the network alone: pictures and maps stay on the device.
+// One JSON line per case.
 //   bench_msinet DEVICE train|run BATCH [ROUNDS] [DTYPE] [PIECES]
-// PIECES calls are waited for together. PROFILE=1 and TRACE=FILE.json: see measure.h.
+// PIECES calls are timed between two synchronisations. PROFILE=1 and TRACE=FILE.json: see
+// measure.h.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -32,7 +33,7 @@ engine::Session session_of(const Case& wanted, const plan::Needs& needs) {
   wishes.mode = wanted.mode == "train" ? plan::Mode::Train : plan::Mode::Run;
   wishes.batch = wanted.batch;
   if (!wanted.dtype.empty()) wishes.dtype = parse_dtype(wanted.dtype);
-  return engine::open_session(needs, wishes, false);
+  return engine::Session(needs, wishes);
 }
 
 /// Pictures and maps of noise.
@@ -60,24 +61,23 @@ Measured time_training(const Case& wanted, const engine::Session& session,
 
 Measured time_inference(const Case& wanted, const engine::Session& session,
                         const msinet::MsiNetConfig& config) {
-  const auto device = session.device.torch_device;
+  const auto device = session.torch_device();
   msinet::MsiNetModel model(config);
   model.initialize(Random(1));
   const auto images = noise_batch(config, wanted.batch).tensors.at("image").to(device);
   device::reset_peak(device);
-  msinet::Predictor predictor(model.file(), session.plan, device);
+  msinet::Predictor predictor(model.file(), session.plan(), device);
   return measure([&] { predictor.maps_on_device(images); }, device, wanted.rounds, wanted.pieces);
 }
 
 int run(const Case& wanted) {
   const msinet::MsiNetConfig config;
   const auto session = session_of(wanted, msinet::needs_of(config, config.size));
-  engine::apply(session.plan);
   const auto measured = wanted.mode == "train" ? time_training(wanted, session, config)
                                                : time_inference(wanted, session, config);
-  const auto& plan = session.plan;
+  const auto& plan = session.plan();
   const Json line = {{"program", "ubique"},
-                     {"device", session.device.facts.label()},
+                     {"device", session.facts().label()},
                      {"mode", wanted.mode},
                      {"batch", wanted.batch},
                      {"dtype", to_string(plan.dtype.value)},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files of both layouts on the device that UBIQUE_TEST_DEVICE names (or the one that auto picks):
-// the map of the same weights on the CPU. A program of its own, because a pretend device must come
-// first.
+// the map of the same weights on the CPU. A separate program, because the sham device must be
+// selected before any other.
 #include <cstdio>
 #include <cstdlib>
 #include <optional>

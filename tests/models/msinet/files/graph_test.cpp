@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network as operators: files for ONNX compute its maps, at sizes that nobody named before.
+// The operator graph: ONNX and TensorFlow.js files compute the network's maps, at any size.
 #include "ubique/models/msinet/files/graph.h"
 
 #include "tests/base/scratch.h"
@@ -29,7 +29,7 @@ std::int64_t count_of(const io::OnnxModel& model, const std::string& op) {
 
 }  // namespace
 
-TEST_CASE("graph: an ONNX file computes the map, in both ways of upsampling") {
+TEST_CASE("graph: an ONNX file computes the map, in both upsampling modes") {
   for (const auto mode : {Upsample::Legacy, Upsample::HalfPixel}) {
     const ScratchFolder folder;
     auto model = sample_model(mode);
@@ -48,7 +48,7 @@ TEST_CASE("graph: an ONNX file computes the map, in both ways of upsampling") {
   }
 }
 
-TEST_CASE("graph: the way of upsampling and the padding of maxima are said in ONNX's words") {
+TEST_CASE("graph: upsampling mode and pooling padding as ONNX attributes") {
   const auto attributes = [](const io::OnnxModel& file, const std::string& name) {
     const auto node =
         std::find_if(file.nodes.begin(), file.nodes.end(),
@@ -132,7 +132,7 @@ TEST_CASE("graph: every value is made before it is used, and once") {
   }
 }
 
-TEST_CASE("graph: maps can come as the last layer has them") {
+TEST_CASE("graph: head raw exports the last layer's output") {
   const ScratchFolder folder;
   auto model = sample_model();
   const auto exported = graph_export(model, {.range = false});
@@ -158,7 +158,7 @@ TEST_CASE("graph: a file that computes something else is not kept") {
   CHECK_FALSE(std::filesystem::exists(folder / "bad.onnx"));
 }
 
-TEST_CASE("graph: a layers model for TensorFlow.js computes the raw map, in both ways") {
+TEST_CASE("graph: a TensorFlow.js layers model computes the raw map, in both upsampling modes") {
   for (const auto mode : {Upsample::Legacy, Upsample::HalfPixel}) {
     const ScratchFolder folder;
     auto model = sample_model(mode);
@@ -170,8 +170,8 @@ TEST_CASE("graph: a layers model for TensorFlow.js computes the raw map, in both
     CHECK(whole.map->divergence < 1e-6);
     const at::NoGradGuard no_gradients;
     const auto picture = random_picture({2, 3, 28, 20}, 6).to(at::kFloat);  // another size
-    const auto there = exporting::run_tfjs(io::read_tfjs(folder / "f32"), picture);
-    CHECK(relative_distance(there, model.msinet().forward_taps(picture).decoder) < 1e-5);
+    const auto raw = exporting::run_tfjs(io::read_tfjs(folder / "f32"), picture);
+    CHECK(relative_distance(raw, model.msinet().forward_taps(picture).decoder) < 1e-5);
     const auto half = exporting::export_tfjs(exported, DType::F16, folder / "f16");
     const auto small = exporting::export_tfjs(exported, DType::U8, folder / "u8");
     CHECK(half.map->correlation > 0.9999);
@@ -180,7 +180,7 @@ TEST_CASE("graph: a layers model for TensorFlow.js computes the raw map, in both
   }
 }
 
-TEST_CASE("graph: a layers model is made of stock layers, open in size, and says what it gives") {
+TEST_CASE("graph: a layers model has stock layers, dynamic size, and a description") {
   const ScratchFolder folder;
   auto model = sample_model();
   exporting::export_tfjs(graph_export(model, {.range = false}), DType::F32, folder / "m");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weight files of other systems: Keras's own, a VGG16 to begin with, and those that are neither.
+// Weight files of other systems: Keras, pretrained VGG16 encoders, and files to refuse.
 #include <algorithm>
 
 #include "tests/base/scratch.h"
@@ -130,14 +130,14 @@ TEST_CASE("golden: a Keras file written by us holds what Keras's own does") {
   CHECK(first.texts("conv1_conv1_1/vars", "name") == second.texts("conv1_conv1_1/vars", "name"));
 }
 
-TEST_CASE("import: a numbered Keras file of the small network is known by its numbers") {
+TEST_CASE("import: unnamed Keras layers of the small network are known by their numbers") {
   const ScratchFolder folder;
   const auto file = golden_file(tiny_config());
-  const auto depth = layers_by_depth(17);
+  const auto depth = names_in_keras_order(17);
   const auto layers = layers_of(file.config);
   const auto numbered = [&](std::size_t i) {
-    const auto place = std::find(depth.begin(), depth.end(), layers[i].scope("_"));
-    return fmt::format("layers/conv2d_{}", 40 + (place - depth.begin()));
+    const auto position = std::find(depth.begin(), depth.end(), layers[i].scope("_"));
+    return fmt::format("layers/conv2d_{}", 40 + (position - depth.begin()));
   };
   io::write_hdf5(folder / "n.weights.h5", keras_named(file, numbered, "/vars/0", "/vars/1"));
   const auto back = load_any(folder / "n.weights.h5");
@@ -146,7 +146,7 @@ TEST_CASE("import: a numbered Keras file of the small network is known by its nu
   CHECK(depth[9] == "aspp_conv1_1");
 }
 
-TEST_CASE("import: torchvision's VGG16 is a start, its scale folded into the first kernels") {
+TEST_CASE("import: torchvision's VGG16 as encoder, its scale folded into the first kernels") {
   const ScratchFolder folder;
   const auto state = golden_state(vgg_config(), 3);
   const auto tensors = torchvision_tensors(state);
@@ -178,7 +178,7 @@ TEST_CASE("import: torchvision's VGG16 is a start, its scale folded into the fir
   }
 }
 
-TEST_CASE("import: layers that a start lacks are fresh, and depend on the seed alone") {
+TEST_CASE("import: layers missing from an encoder are initialised by the seed alone") {
   const ScratchFolder folder;
   io::write_torch_file(folder / "vgg.pth", torchvision_tensors(golden_state(vgg_config(), 3)));
   const auto file = load_any(folder / "vgg.pth");
@@ -190,7 +190,7 @@ TEST_CASE("import: layers that a start lacks are fresh, and depend on the seed a
   CHECK(engine::find_tensor(first.tensors, "aspp.conv2.weight").abs().max().item<double>() > 0);
 }
 
-TEST_CASE("import: Keras's VGG16 has its colours turned") {
+TEST_CASE("import: Keras's VGG16 has its colour channels reversed") {
   const ScratchFolder folder;
   auto file = golden_file(vgg_config());
   file.tensors.resize(26);
@@ -213,7 +213,7 @@ TEST_CASE("import: Keras's VGG16 has its colours turned") {
   }
 }
 
-TEST_CASE("import: the VGG16 that the original began with, under its plain names") {
+TEST_CASE("import: the original's pretrained VGG16, under its plain names") {
   const ScratchFolder folder;
   auto file = golden_file(vgg_config());
   file.tensors.resize(26);
@@ -258,7 +258,7 @@ TEST_CASE("import: another network's file is refused with names and shapes") {
 
   write_file(folder / "text.h5", "hello");
   CHECK(contains(refused(folder / "text.h5"), "unknown kind"));
-  CHECK(contains(refused(folder / "nothing.h5"), "is no file"));
+  CHECK(contains(refused(folder / "nothing.h5"), "is not a file"));
 }
 
 TEST_CASE("import: layers that do not fit each other are refused with both shapes") {
@@ -272,5 +272,5 @@ TEST_CASE("import: layers that do not fit each other are refused with both shape
   file = golden_file(tiny_config());
   file.tensors[1].second = at::zeros({1, 1, 1, 1});
   export_safetensors(file, folder / "b.safetensors");
-  CHECK(contains(refused(folder / "b.safetensors"), "is no bias"));
+  CHECK(contains(refused(folder / "b.safetensors"), "is not a bias"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files for channels first and last: the same numbers, seen in two ways, and the same map.
+// Files for channels first and last: the same values in another axis order, and the same map.
 #include "tests/base/scratch.h"
 #include "tests/models/msinet/net/network_samples.h"
 #include "ubique/base/files/file.h"
@@ -59,7 +59,7 @@ TEST_CASE("layout: safetensors keep kernels in the order that they say") {
   CHECK(turned.at(kernel.first).equal(kernel.second.permute({0, 2, 3, 1})));
 }
 
-TEST_CASE("layout: Keras files have one order of axes, and record the word alone") {
+TEST_CASE("layout: Keras files have one axis order and only record the layout") {
   const ScratchFolder folder;
   const auto file = golden_file(tiny_config());
   export_keras(file, folder / "first.h5", kFirst);
@@ -87,7 +87,7 @@ TEST_CASE("layout: files of both give the same map in both memory formats") {
   }
 }
 
-TEST_CASE("layout: words that are none, and orders that are none, are refused") {
+TEST_CASE("layout: unknown layouts and kernel orders are refused") {
   auto config = Config::from_text("layout: channels_frist\n", "test.yaml");
   CHECK(contains(refusal_of(ErrorKind::Usage, [&] { read_layout(config); }),
                  "Did you mean 'channels_first'"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes into the page beside the network; what a browser makes of it is tested in web/tests.
+// Files for the web page beside the network; the page itself is tested in web/tests.
 #include "ubique/models/msinet/files/sidecar_files.h"
 
 #include "tests/base/scratch.h"
@@ -31,26 +31,26 @@ engine::GraphExport page_export(MsiNetModel& model) {
 
 }  // namespace
 
-TEST_CASE("page: the network in ONNX, a picture and each step on the way to its map") {
+TEST_CASE("page: the network in ONNX, a sample picture and its expected values") {
   const ScratchFolder folder;
   make_folder(folder / "page");
   write_file(folder / "page" / "index.html", "<p>page</p>");
   auto model = page_model();
   exporting::export_web(page_export(model), DType::F32, folder / "page", folder / "out");
   const auto name = model.settings().name();
-  const auto place = folder / "out/models" / name;
-  const auto manifest = parse_json(read_file(place / "ubique.json"), "ubique.json");
+  const auto model_folder = folder / "out/models" / name;
+  const auto manifest = parse_json(read_file(model_folder / "ubique.json"), "ubique.json");
   CHECK(manifest["family"] == "msinet");
   CHECK(manifest["weights"] == "f32");
   CHECK(manifest["files"] == Json::parse(R"({"onnx": "model.onnx"})"));
   CHECK(manifest["size"] == Json::parse("[64, 80]"));
   CHECK(manifest["sizes"] ==
         Json::parse("[[48,64],[64,80],[72,96],[120,160],[168,224],[240,320]]"));
-  CHECK_FALSE(std::filesystem::exists(place / "model.json"));
-  const auto picture = io::read_image(place / "picture.png");
+  CHECK_FALSE(std::filesystem::exists(model_folder / "model.json"));
+  const auto picture = io::read_image(model_folder / "picture.png");
   CHECK(manifest["picture"]["size"] == Json{picture.height, picture.width});
   const auto values = 4 * 48 * 64 + picture.height * picture.width;
-  CHECK(read_file(place / "picture.bin").size() == static_cast<std::size_t>(4 * values));
+  CHECK(read_file(model_folder / "picture.bin").size() == static_cast<std::size_t>(4 * values));
 }
 
 TEST_CASE("page: weights may be f16, which halves the file") {

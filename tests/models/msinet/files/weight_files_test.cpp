@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weight files that we write: bit by bit the same when read, under the names of their systems.
+// Weight files that we write: bit-exact when read back, under the names of their systems.
 #include "ubique/models/msinet/files/weight_files.h"
 
 #include "tests/base/scratch.h"
@@ -17,9 +17,9 @@ using namespace ubique::test;
 
 namespace {
 
-MsiNetConfig told_config() {
+MsiNetConfig unusual_config() {
   auto config = tiny_config();
-  config.aspp_dilations = {3, 5};  // no known network's: the file has to say so
+  config.aspp_dilations = {3, 5};  // not those of a preset: the file must store them
   config.upsample = Upsample::HalfPixel;
   config.preprocessing = preprocessing_variant("caffe");
   config.dataset = "osie";
@@ -31,7 +31,7 @@ MsiNetConfig told_config() {
 
 TEST_CASE("weights: safetensors and Keras files come back bit by bit, configuration included") {
   const ScratchFolder folder;
-  const auto file = golden_file(told_config());
+  const auto file = golden_file(unusual_config());
   export_checked(file, "safetensors", folder / "a.safetensors");
   export_checked(file, "h5", folder / "a.weights.h5");
   for (const auto* name : {"a.safetensors", "a.weights.h5"}) {
@@ -44,7 +44,7 @@ TEST_CASE("weights: safetensors and Keras files come back bit by bit, configurat
   }
 }
 
-TEST_CASE("weights: TensorFlow 1's names come back as the original's way of upsampling") {
+TEST_CASE("weights: TensorFlow 1's names mean the original's upsampling mode") {
   const ScratchFolder folder;
   const auto file = golden_file(tiny_config());
   export_checked(file, "npz", folder / "model_cat2000_gpu.npz");
@@ -112,7 +112,7 @@ TEST_CASE("weights: what exists is not written over, and what lacks a layer is n
   CHECK_FALSE(std::filesystem::exists(folder / "c.safetensors"));
 }
 
-TEST_CASE("weights: names say data set and device, and another device's file is found too") {
+TEST_CASE("weights: file names hold data set and device; another device's file is found too") {
   CHECK(weight_file_name("salicon", "gpu") == "model_salicon_gpu.weights.h5");
   CHECK(read_weight_file_name("x/model_my_set_metal.weights.h5")->dataset == "my_set");
   CHECK(read_weight_file_name("x/model_my_set_metal.ckpt.index")->device == "metal");
@@ -131,7 +131,7 @@ TEST_CASE("weights: names say data set and device, and another device's file is 
 
 TEST_CASE("weights: a checkpoint is opened as the model that it was") {
   const ScratchFolder folder;
-  const auto file = golden_file(told_config());
+  const auto file = golden_file(unusual_config());
   export_checked(file, "checkpoint", folder / "c");
   const auto model = engine::open_model(folder / "c", "msinet");
   const auto back = dynamic_cast<MsiNetModel&>(*model).file();

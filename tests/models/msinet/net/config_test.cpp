@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Configurations: the published network and the small one as two values of one thing.
+// Configurations: presets, keys, JSON, invalid values; the needs that follow from them.
 #include "ubique/models/msinet/net/config.h"
 
 #include <doctest/doctest.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include "tests/base/scratch.h"
 #include "ubique/base/text/json.h"
@@ -15,6 +20,8 @@ using test::refusal_of;
 
 namespace {
 
+using Size = std::array<std::int64_t, 2>;
+
 MsiNetConfig configured(const std::string& yaml) {
   const auto config = Config::from_text(yaml, "test.yaml");
   auto result = read_config(config);
@@ -22,9 +29,13 @@ MsiNetConfig configured(const std::string& yaml) {
   return result;
 }
 
+/// Qualified, and with a std::string: otherwise overload resolution may prefer from_json(json,
+/// array) of nlohmann, which newer versions make visible to argument-dependent lookup.
+MsiNetConfig config_of(const Json& json) { return msinet::from_json(json, std::string("file")); }
+
 }  // namespace
 
-TEST_CASE("config: the published network and the small one have the parameters that they should") {
+TEST_CASE("config: parameter counts of the published network and the small one") {
   CHECK(parameter_count(preset("msinet")) == 24934209);
   CHECK(parameter_count(preset("msinet_small")) == 153097);
   CHECK(layers_of(preset("msinet")).size() == 23);
@@ -52,35 +63,36 @@ TEST_CASE("config: layers have the published names, widths and dilations") {
   CHECK(layers[22].divisor == 1);
 }
 
-TEST_CASE("config: keys of a person become a network") {
+TEST_CASE("config: keys select size, upsampling, preprocessing and widths") {
   const auto full = configured("dataset: cat2000\nupsample: half_pixel\npreprocess: torchvision\n");
-  CHECK((full.size == std::array<std::int64_t, 2>{216, 384}));
+  CHECK((full.size == Size{216, 384}));
   CHECK(full.upsample == Upsample::HalfPixel);
   CHECK(full.preprocessing.means[0] == doctest::Approx(123.675));
   const auto half = configured("width: 0.5\nsize: [64, 96]\n");
-  CHECK(half.encoder[4].widths == std::vector<std::int64_t>{256, 256, 256});
+  CHECK((half.encoder[4].widths == std::vector<std::int64_t>{256, 256, 256}));
   CHECK(half.name() == "msinet-32");
-  CHECK((half.size == std::array<std::int64_t, 2>{64, 96}));
+  CHECK((half.size == Size{64, 96}));
   CHECK(configured("dataset: mine\n").dataset == "mine");
 }
 
-TEST_CASE("config: JSON gives back the same, and refuses what it does not know") {
+TEST_CASE("config: JSON round trip, and unknown keys refused") {
   auto config = widened(preset("msinet-small"), 2);
   config.upsample = Upsample::HalfPixel;
   config.preprocessing = preprocessing_variant("caffe");
   config.dataset = "osie";
   config.device = "metal";
-  CHECK((from_json(to_json(config), "here") == config));
-  auto json = to_json(config);
+  Json json = msinet::to_json(config);
+  const bool same = config_of(json) == config;
+  CHECK(same);
   json["upsampel"] = "legacy";
-  CHECK(contains(refusal_of(ErrorKind::Input, [&] { from_json(json, "file"); }),
-                 "Did you mean 'upsample'"));
-  json = to_json(config);
+  CHECK(
+      contains(refusal_of(ErrorKind::Input, [&] { config_of(json); }), "Did you mean 'upsample'"));
+  json = msinet::to_json(config);
   json["encoder"][0]["stride"] = 1;
-  CHECK(contains(refusal_of(ErrorKind::Input, [&] { from_json(json, "file"); }), "stride 2 first"));
+  CHECK(contains(refusal_of(ErrorKind::Input, [&] { config_of(json); }), "stride 2 first"));
 }
 
-TEST_CASE("config: values that cannot be are refused by name") {
+TEST_CASE("config: invalid values are refused by name") {
   const auto refused = [](const std::string& yaml) {
     return refusal_of(ErrorKind::Usage, [&] { configured(yaml); });
   };
@@ -93,12 +105,12 @@ TEST_CASE("config: values that cannot be are refused by name") {
   CHECK(contains(refused("width: 1000\n"), "factor"));
 }
 
-TEST_CASE("needs: multiplications are the published ones, and a step's tensors are counted") {
-  const auto needs = needs_of(preset("msinet"), {240, 320});
+TEST_CASE("needs: multiplications are the published ones, and saved tensors are counted") {
+  const auto needs = needs_of(preset("msinet"), Size{240, 320});
   CHECK(needs.parameter_count() == 24934209);
   CHECK(needs.flops_run / 2e9 == doctest::Approx(45.5).epsilon(0.005));
-  CHECK(needs_of(preset("msinet"), {120, 160}).flops_run / 2e9 ==
-        doctest::Approx(11.4).epsilon(0.005));
+  const auto quarter = needs_of(preset("msinet"), Size{120, 160});
+  CHECK(quarter.flops_run / 2e9 == doctest::Approx(11.4).epsilon(0.005));
   CHECK(needs.activations.saved > 3 * 64 * 240 * 320);
   CHECK(needs.activations.largest == 64 * 240 * 320);
   CHECK(needs.can_train());

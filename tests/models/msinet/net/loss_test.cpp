@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loss, also where distributions are none.
+// The loss, including maps and targets of zeros.
 #include "ubique/models/msinet/net/loss.h"
 
 #include "tests/base/scratch.h"
@@ -26,7 +26,7 @@ double divergence(const at::Tensor& map, const at::Tensor& target) {
 
 }  // namespace
 
-TEST_CASE("loss: a batch's is the mean of its pictures', whatever type targets have") {
+TEST_CASE("loss: the mean over a batch, for any type of the target") {
   const auto map = random_tensor({3, 1, 6, 8}, 1).abs();
   const auto target = random_picture({3, 6, 8}, 2);
   double mean = 0;
@@ -38,14 +38,14 @@ TEST_CASE("loss: a batch's is the mean of its pictures', whatever type targets h
         doctest::Approx(mean).epsilon(1e-12));
 }
 
-TEST_CASE("loss: a map that is the target itself costs nearly nothing") {
+TEST_CASE("loss: nearly 0 if the map equals the target") {
   const auto map = random_tensor({1, 1, 20, 20}, 3).abs();
   const auto loss = kld_loss(map, map).item<double>();
   CHECK(loss < 1e-3);
   CHECK(loss > -1e-3);
 }
 
-TEST_CASE("loss: targets without a fixation cost nothing and leave gradients finite") {
+TEST_CASE("loss: targets of zeros have loss 0 and finite gradients") {
   const auto map = random_tensor({2, 1, 6, 8}, 4).abs().requires_grad_();
   auto target = at::zeros({2, 6, 8});
   const auto loss = kld_loss(map, target);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the network's tests share: weights by the golden data's rule, small networks, pictures.
+// Shared by the network's tests: weights by the golden data's rule, small networks, pictures.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -16,7 +16,7 @@
 
 namespace ubique::test {
 
-/// Tensor k of the golden data, kernels as (H, W, I, O): a hash of place, tensor and seed.
+/// Tensor k of the golden data, kernels as (H, W, I, O): a hash of index, tensor and seed.
 inline at::Tensor golden_tensor(at::IntArrayRef shape, std::uint32_t k, std::uint32_t seed) {
   double scale = 0.5;
   if (shape.size() == 4) {
@@ -60,7 +60,7 @@ inline std::shared_ptr<msinet::MsiNet> golden_network(const msinet::MsiNetConfig
   return network;
 }
 
-/// The small network with fewer channels still, for tests that only need its shape.
+/// The small network at half its widths, for tests that only need its shape.
 inline msinet::MsiNetConfig tiny_config() {
   return msinet::widened(msinet::preset("msinet-small"), 0.5);
 }

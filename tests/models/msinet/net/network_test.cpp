@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network: against numbers of the published program, and what must hold for any weights.
+// The network: golden values of the published program, and properties for any weights.
 #include "tests/base/scratch.h"
 #include "tests/models/msinet/net/network_samples.h"
 #include "ubique/base/files/file.h"
@@ -105,7 +105,7 @@ void check_gradients(const Golden& golden, const MsiNet& network, const std::str
 
 }  // namespace
 
-TEST_CASE("golden: the rule for weights gives the numbers that were written down") {
+TEST_CASE("golden: the weight rule gives the recorded sums") {
   const auto folder = shared_folder("golden/msinet/net");
   if (folder.empty()) return;
   const auto json = parse_json(read_file(folder / "net.json"), "net.json").at("tensors");
@@ -121,7 +121,7 @@ TEST_CASE("golden: the rule for weights gives the numbers that were written down
   }
 }
 
-TEST_CASE("golden: every tap, the map and the loss, in both ways of upsampling and both layouts") {
+TEST_CASE("golden: every tap, the map and the loss, in both upsampling modes and layouts") {
   for (const auto mode : {Upsample::Legacy, Upsample::HalfPixel}) {
     for (const bool channels_last : {false, true}) {
       const auto network = published_network(mode, channels_last);
@@ -138,7 +138,7 @@ TEST_CASE("golden: every tap, the map and the loss, in both ways of upsampling a
   }
 }
 
-TEST_CASE("golden: gradients of the loss, in both ways of upsampling and both layouts") {
+TEST_CASE("golden: gradients of the loss, in both upsampling modes and layouts") {
   for (const auto mode : {Upsample::Legacy, Upsample::HalfPixel}) {
     for (const bool channels_last : {false, true}) {
       for (const auto& golden : goldens()) {
@@ -149,8 +149,8 @@ TEST_CASE("golden: gradients of the loss, in both ways of upsampling and both la
           network->to(dtype);
           INFO("channels last " << channels_last << ", f64 " << (dtype == at::kDouble));
           kld_loss(network->forward(golden.picture()), golden.target()).backward();
-          // In f32 another order of sums may carry one unit of conv5_3 that is all but zero over
-          // its ReLU's edge, and a whole unit is 0.4 % of these gradients.
+          // In f32 another summation order can switch one ReLU of conv5_3 whose input is almost 0;
+          // one unit is 0.4 % of these gradients.
           const bool strict = dtype == at::kDouble || !channels_last;
           check_gradients(golden, *network, name, strict ? 1e-4 : 1e-2);
         }
@@ -159,14 +159,14 @@ TEST_CASE("golden: gradients of the loss, in both ways of upsampling and both la
   }
 }
 
-TEST_CASE("upsample: even places copy, odd ones are means, the edge is repeated") {
+TEST_CASE("upsample: even positions copy, odd ones are means, the edge is repeated") {
   const auto x = at::tensor({1.F, 3.F, 7.F, 9.F}).view({1, 1, 2, 2});
   const auto expected = at::tensor({1.F, 2.F, 3.F, 3.F, 4.F, 5.F, 6.F, 6.F,  //
                                     7.F, 8.F, 9.F, 9.F, 7.F, 8.F, 9.F, 9.F});
   CHECK(upsample_twice(x, Upsample::Legacy).flatten().equal(expected));
 }
 
-TEST_CASE("upsample: both ways keep any memory format, and have the gradient of what they do") {
+TEST_CASE("upsample: both modes keep the memory format, and the gradient is the transpose") {
   for (const auto mode : {Upsample::Legacy, Upsample::HalfPixel}) {
     for (const auto format : {at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast}) {
       for (const auto& shape : std::vector<std::vector<std::int64_t>>{
@@ -190,7 +190,7 @@ TEST_CASE("upsample: both ways keep any memory format, and have the gradient of 
   }
 }
 
-TEST_CASE("network: each picture of a batch has the map that it has alone") {
+TEST_CASE("network: a picture has the same map in a batch and alone") {
   const auto network = golden_network(tiny_config());
   const at::NoGradGuard no_gradients;
   const auto pictures = random_picture({3, 3, 24, 32}, 1);
@@ -204,7 +204,7 @@ TEST_CASE("network: each picture of a batch has the map that it has alone") {
   }
 }
 
-TEST_CASE("network: whole numbers, floats and doubles say the same, and layouts are only views") {
+TEST_CASE("network: u8, f32 and f64 pictures and both layouts give the same map") {
   auto network = golden_network(tiny_config());
   const at::NoGradGuard no_gradients;
   const auto picture = random_picture({2, 3, 24, 32}, 2);
@@ -219,7 +219,7 @@ TEST_CASE("network: whole numbers, floats and doubles say the same, and layouts 
   CHECK(distance(exact, map) < 1e-4);
 }
 
-TEST_CASE("network: frozen it gives the same maps, in both layouts and whatever autocast says") {
+TEST_CASE("network: frozen, it gives the same maps in both layouts") {
   const at::NoGradGuard no_gradients;
   const auto picture = random_picture({2, 3, 16, 24}, 3), other = random_picture({1, 3, 24, 32}, 4);
   for (const auto mode : {Upsample::Legacy, Upsample::HalfPixel}) {
@@ -266,7 +266,7 @@ TEST_CASE("network: gradients are those of finite differences") {
   }
 }
 
-TEST_CASE("network: fresh weights are the same for one seed, within Glorot's bounds") {
+TEST_CASE("network: initial weights depend on the seed alone, within Glorot's bounds") {
   MsiNet first(tiny_config()), second(tiny_config()), other(tiny_config());
   initialize(first, Random(9));
   initialize(second, Random(9));
@@ -287,7 +287,7 @@ TEST_CASE("network: fresh weights are the same for one seed, within Glorot's bou
   }
 }
 
-TEST_CASE("network: pictures of a shape that it cannot take are refused with what it can") {
+TEST_CASE("network: pictures of a wrong shape are refused with the expected one") {
   const auto network = golden_network(tiny_config());
   for (const auto& shape : std::vector<std::vector<std::int64_t>>{
            {1, 3, 23, 32}, {1, 1, 24, 32}, {3, 24, 32}, {1, 3, 0, 32}}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sampled areas, against slow words-for-words versions of their definitions.
+// The sampled ROC areas, against slow literal implementations of their definitions.
 #include "ubique/models/msinet/score/metric_auc.h"
 
 #include <doctest/doctest.h>
@@ -102,7 +102,7 @@ TEST_CASE("sAUC: negatives that look like the fixations leave a half") {
         doctest::Approx(0.5).epsilon(1e-12));
 }
 
-TEST_CASE("AUC: settings that cannot be meant are refused") {
+TEST_CASE("AUC: invalid settings are refused") {
   const auto map = samples::hilly_map<float>(8, 8, 2);
   const auto points = samples::some_points(8, 8, 5, 1);
   for (const AucSampling sampling : {AucSampling{0, 0, 0.1}, {0, 5, 0}, {0, 5, 2}, {0, 5, NAN}}) {
@@ -125,7 +125,7 @@ TEST_CASE("AUC-Judd: noise breaks ties without moving anything else") {
         doctest::Approx(auc_judd(map.measured(), points, Definition::Tuebingen)).epsilon(0.05));
 }
 
-TEST_CASE("points: the same relative place in an image of another size") {
+TEST_CASE("points: the same relative position in an image of another size") {
   const std::vector<MapPoint> points = {{0, 0}, {std::nextafter(640.0, 0.0), 479.9}, {320, 240}};
   const auto scaled = rescale_points(points, 640, 480, 333, 77);
   CHECK(scaled[0].x == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps and points that are not nice: constant, tied, negative, repeated, outside, none, NaN.
+// Edge cases of maps and points: constant, tied, negative, repeated, outside, none, NaN.
 #include <doctest/doctest.h>
 
 #include <limits>

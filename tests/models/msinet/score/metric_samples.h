@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small maps and points for the tests of the metrics, and the golden ones.
+// Synthetic maps and points for the tests of the metrics, and the golden set.
 #pragma once
 
 #include <cmath>

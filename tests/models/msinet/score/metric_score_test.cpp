@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole sets: means, rows to beat, and the texts made of them.
+// Whole sets: means, baseline rows, and their table, JSON and CSV.
 #include "ubique/models/msinet/score/metric_score.h"
 
 #include <doctest/doctest.h>
@@ -7,6 +7,7 @@
 #include "tests/models/msinet/score/metric_samples.h"
 #include "ubique/base/text/csv.h"
 #include "ubique/models/msinet/score/metric_blur.h"
+#include "ubique/models/msinet/score/metric_colour.h"
 #include "ubique/models/msinet/score/metric_pairs.h"
 #include "ubique/models/msinet/score/metric_report.h"
 
@@ -17,7 +18,7 @@ double at(const MetricValues& values, Metric metric) {
   return values[static_cast<std::size_t>(metric)];
 }
 
-/// Points near one place of each image, which differs, seen by three observers.
+/// Points clustered at a different position in each image, of three observers.
 std::vector<ScoredImage> small_set(int count) {
   std::vector<ScoredImage> images;
   for (int i = 0; i < count; ++i) {
@@ -116,7 +117,7 @@ TEST_CASE("score: means over images and over fixations equal pysaliency's") {
   CHECK(std::isnan(at(row.images[0].values, Metric::AucBorji)));
 }
 
-TEST_CASE("score: the rows to beat stand where they must") {
+TEST_CASE("score: the baselines rank as they must") {
   const auto images = small_set(12);
   for (const auto definition : {Definition::Tuebingen, Definition::Mit}) {
     CAPTURE(to_string(definition));
@@ -231,6 +232,22 @@ TEST_CASE("score: table, JSON and CSV say the same") {
   CHECK(lines[7].fields[1].empty());
   CHECK(std::stod(lines[8].fields[7]) == at(rows[1].mean(Averaging::Fixations), Metric::Nss));
   CHECK(lines[8].fields[5].empty());  // AUC-Borji
+}
+
+TEST_CASE("colour distance: pixels away from the median colour score high") {
+  io::Picture picture{8, 6, 3, {}};
+  for (int i = 0; i < 48; ++i) {
+    for (const int value : {100, 50, i == 19 ? 90 : 20}) {
+      picture.pixels.push_back(static_cast<std::uint8_t>(value));
+    }
+  }
+  const auto map = colour_distance(picture, 0.1);  // hardly blurred
+  for (std::size_t i = 0; i < 48; ++i) CHECK(map[i] == doctest::Approx(i == 19 ? 70 : 0));
+  const auto blurred = colour_distance(picture, 1);
+  CHECK(blurred[19] < 70);
+  CHECK(blurred[18] > 5);
+  picture.channels = 1;
+  CHECK(test::error_of([&] { colour_distance(picture, 1); }).starts_with("internal: "));
 }
 
 }  // namespace ubique::msinet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights by the names of a data set and a device: written, found, and taken up again.
+// The results folder: written, found, and used to start a training; the loss curve.
 #include "ubique/models/msinet/train/results.h"
 
 #include "tests/models/msinet/net/network_samples.h"
@@ -155,20 +155,4 @@ TEST_CASE("curve: both lines are drawn, in two colours, lower losses lower") {
   CHECK(flat.pixels.size() == picture.pixels.size());
   const std::vector<double> lost = {std::nan(""), std::nan("")};
   CHECK(curve_picture(lost, lost).pixels.size() == picture.pixels.size());
-}
-
-TEST_CASE("colour distance: what is not of the median colour stands out") {
-  io::Picture picture{8, 6, 3, {}};
-  for (int i = 0; i < 48; ++i) {
-    for (const int value : {100, 50, i == 19 ? 90 : 20}) {
-      picture.pixels.push_back(static_cast<std::uint8_t>(value));
-    }
-  }
-  const auto map = colour_distance(picture, 0.1);  // hardly blurred
-  for (std::size_t i = 0; i < 48; ++i) CHECK(map[i] == doctest::Approx(i == 19 ? 70 : 0));
-  const auto blurred = colour_distance(picture, 1);
-  CHECK(blurred[19] < 70);
-  CHECK(blurred[18] > 5);
-  picture.channels = 1;
-  CHECK(error_of([&] { colour_distance(picture, 1); }).starts_with("internal: "));
 }

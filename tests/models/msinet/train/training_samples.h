@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trainings in small: a few scenes of 16 x 16 pixels, a network of a few channels.
+// Small training runs: a few scenes of 16 x 16 pixels, a network of a few channels.
 #pragma once
 
 #include <fstream>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trainings from end to end: what they leave, exact resume, what is watched, bad data.
+// Training end to end: result files, exact resume, watched scores, bad data.
 #include "tests/models/msinet/net/network_samples.h"
 #include "training_samples.h"
 #include "ubique/engine/checkpoint/checkpoint.h"
@@ -51,7 +51,7 @@ TEST_CASE("training: weights, history and curve are left under the original's na
   CHECK(io::read_png(results.curve()).width > 100);
 }
 
-TEST_CASE("training: a stop in an epoch or between two changes no bit of what follows") {
+TEST_CASE("training: stop and resume, within an epoch or between two, is bit-exact") {
   const ScratchFolder scratch;
   const auto data = put_scenes(scratch / "scenes");
   const SmallFlags flags = {{"flip", "true"}};
@@ -95,10 +95,10 @@ TEST_CASE("training: a score is watched in its own direction, and patience ends 
   CHECK(stopped.epochs == 3);
   CHECK(stopped.best_epoch == 0);
   fs::remove_all(data / "fixations");
-  CHECK(contains(refused(small_request(data, {{"watch", "nss"}})), "NSS looks at fixations"));
+  CHECK(contains(refused(small_request(data, {{"watch", "nss"}})), "NSS needs fixations"));
 }
 
-TEST_CASE("training: the original's recipe has TensorFlow's Adam; AdamW is a wish") {
+TEST_CASE("training: the original's recipe has TensorFlow's Adam; AdamW is an option") {
   const auto recipe = original_recipe();
   CHECK(recipe.optimizer.name == "adam_tf1");
   CHECK(recipe.optimizer.lr == 1e-5);
@@ -110,7 +110,7 @@ TEST_CASE("training: the original's recipe has TensorFlow's Adam; AdamW is a wis
   CHECK(small_run(small_request(data, adamw), small_options(scratch / "run")).steps == 3);
 }
 
-TEST_CASE("training: stages are data sets one after the other") {
+TEST_CASE("training: one stage per data set, in order") {
   Config config;
   config.set_flag("dataset", "salicon, fixationadd1000");
   const auto stages = dataset_stages(config);
@@ -123,10 +123,10 @@ TEST_CASE("training: stages are data sets one after the other") {
   CHECK(contains(error_of([&] { dataset_stages(config); }),
                  "usage: [msinet.train] a data set comes"));
   config.set_flag("dataset", "a,../b");
-  CHECK(contains(error_of([&] { dataset_stages(config); }), "is a name"));
+  CHECK(contains(error_of([&] { dataset_stages(config); }), "expected a name"));
 }
 
-TEST_CASE("training: data that cannot be learned from is refused by name") {
+TEST_CASE("training: unusable data is refused by name") {
   const ScratchFolder scratch;
   const auto data = put_scenes(scratch / "scenes");
   CHECK(contains(refused(small_request(scratch / "nowhere", {{"dataset", "salicn"}})),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Palettes, blending, contours and peaks.
 #include "ubique/models/msinet/use/heatmap.h"
 
 #include <doctest/doctest.h>
@@ -29,8 +30,8 @@ io::Picture flat_picture(int width, int height, int channels, std::uint8_t level
 }
 
 Colour pixel_of(const io::Picture& picture, int x, int y) {
-  const auto place = static_cast<std::size_t>(3 * (y * picture.width + x));
-  return {picture.pixels[place], picture.pixels[place + 1], picture.pixels[place + 2]};
+  const auto index = static_cast<std::size_t>(3 * (y * picture.width + x));
+  return {picture.pixels[index], picture.pixels[index + 1], picture.pixels[index + 2]};
 }
 
 double brightness(const Colour& colour) {

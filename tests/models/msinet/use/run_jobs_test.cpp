@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Inputs to jobs: names of results, and inputs that are protected.
 #include <doctest/doctest.h>
 
 #include "tests/models/msinet/use/run_samples.h"
@@ -55,7 +56,7 @@ TEST_CASE_FIXTURE(Files, "run jobs: results of an earlier run below the folder a
 TEST_CASE_FIXTURE(Files, "run jobs: a folder without pictures and a missing file are named") {
   std::filesystem::create_directories(folder / "empty");
   put("films/a.mp4");
-  CHECK(test::contains(refusal(ErrorKind::Input, {"empty"}), "no picture there"));
+  CHECK(test::contains(refusal(ErrorKind::Input, {"empty"}), "no picture found"));
   CHECK(test::contains(refusal(ErrorKind::Input, {"films"}), "videos are named one by one"));
   CHECK(test::contains(refusal(ErrorKind::Input, {"nothing"}), "nothing"));
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pictures end to end: results, threads, bad inputs, a full disk, formats.
 #include <doctest/doctest.h>
 
 #include "tests/models/msinet/use/run_samples.h"

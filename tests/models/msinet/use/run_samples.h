@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of running share: a small network, pictures and videos in a folder of their own.
+// Shared by the tests of run: a small network, pictures and videos in a scratch folder.
 #pragma once
 
 #include <cmath>
@@ -51,10 +51,10 @@ inline std::string video_text(int width, int height, int frames,
 }
 
 inline io::Y4mReader video_reader(const std::string& text) {
-  return {[text, place = std::size_t{0}](std::span<std::byte> out) mutable {
-            const auto count = std::min(out.size(), text.size() - place);
-            std::memcpy(out.data(), text.data() + place, count);
-            place += count;
+  return {[text, offset = std::size_t{0}](std::span<std::byte> out) mutable {
+            const auto count = std::min(out.size(), text.size() - offset);
+            std::memcpy(out.data(), text.data() + offset, count);
+            offset += count;
             return count;
           },
           "it"};
@@ -76,7 +76,7 @@ struct RunFixture {
     return msinet::run_video(predictor, jobs.videos.at(0), settings, pace);
   }
   std::string path(const std::string& name) const { return (folder / name).string(); }
-  /// Names below a folder, without those that have been there in between.
+  /// Relative paths of all files below a folder, sorted.
   std::vector<std::string> names(const std::string& below) const {
     std::vector<std::string> found;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(folder / below)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ffmpeg is a small script here that takes and gives frames as they are.
+// Videos end to end; ffmpeg is replaced by a script that copies frames unchanged.
 #include <doctest/doctest.h>
 
 #include "tests/models/msinet/use/run_samples.h"
@@ -39,7 +39,7 @@ std::vector<io::Y4mFrame> frames_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("smoothing: the past fades to 1/e in the time given, whatever the frame rate") {
+TEST_CASE("smoothing: earlier maps fade to 1/e in the given time, at any frame rate") {
   for (const double rate : {10.0, 30.0, 120.0}) {
     MapSmoother smoother(0.5, rate);
     const auto one = at::ones({2, 2}, at::TensorOptions(at::kFloat));
@@ -172,7 +172,7 @@ TEST_CASE_FIXTURE(Videos, "video: a folder of pictures is one, numbers counted a
   CHECK(video(path("frames")).frames == 3);
   io::write_png(folder / "frames/f11.png", test::spot_picture(21, 10, 0));
   const auto done = video(path("frames"));
-  CHECK(test::contains(done.error, "f11.png is no frame of the sequence; got 21 x 10"));
+  CHECK(test::contains(done.error, "f11.png does not fit the sequence; got 21 x 10"));
   CHECK(done.frames == 3);
 }
 
@@ -188,7 +188,7 @@ TEST_CASE_FIXTURE(Videos, "video: other kinds go through ffmpeg, in and out") {
   CHECK(folder.count() == 5);  // no temporary files
 }
 
-TEST_CASE_FIXTURE(Videos, "video: what ffmpeg cannot do is said in its words") {
+TEST_CASE_FIXTURE(Videos, "video: errors of ffmpeg are passed on") {
   install_ffmpeg("echo 'moov atom not found' >&2; exit 1");
   const test::ScopedVariable search("PATH", search_path().c_str());
   put("a.mp4", "");
@@ -200,7 +200,7 @@ TEST_CASE_FIXTURE(Videos, "video: what ffmpeg cannot do is said in its words") {
   CHECK(folder.count() == 3);
 }
 
-TEST_CASE_FIXTURE(Videos, "video: without ffmpeg the error shows the way") {
+TEST_CASE_FIXTURE(Videos, "video: without ffmpeg the error says what to do") {
   const test::ScopedVariable search("PATH", path("bin").c_str());
   put("a.mp4", "x");
   const auto message = test::refusal_of(ErrorKind::Input, [&] { video(path("a.mp4")); });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique demo msinet`: scenes, training, unseen scenes scored beside what any network should beat,
-// a few of them drawn. By the same commands that a person would type, without a download.
+// `ubique demo msinet`: makes scenes, trains, scores held-out scenes beside the baselines and draws
+// a few maps. Calls the same commands that a person would type; needs no download.
 #include <fmt/format.h>
 
 #include "ubique/engine/walk/demo.h"
@@ -13,8 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 using engine::demo_request, engine::DemoFlags;
 
-/// How long it learns. First it finds shapes, whatever their colour, and stays there for a while:
-/// small batches and high rates bring it to the odd ones sooner.
+/// Training length. The network first learns shapes regardless of colour and stays on that plateau
+/// for a while; small batches and high learning rates shorten it.
 struct DemoLength {
   const char *batch, *lr, *steps, *epochs;
 };
@@ -43,7 +43,7 @@ engine::Outcome demo_msinet(const engine::Request& request) {
   score.model = trained.last_checkpoint.string();
   const auto scores = evaluate_command().run(score);
 
-  // Larger ones to look at, of another seed: what the network sees of them is as small as before.
+  // Larger scenes of another seed to look at; the network resizes them to its input size.
   const DemoFlags large = {{"count", "1"}, {"valid", "6"}, {"size", "256,320"}, {"seed", "43"}};
   synth_command().run(demo_request(request, large, folder / "pictures", false));
   auto draw = demo_request(request, {{"peaks", "2"}}, folder / "maps");
@@ -56,9 +56,9 @@ engine::Outcome demo_msinet(const engine::Request& request) {
   outcome.json["scores"] = scores.json["tuebingen"];
   outcome.json["report"] = trained.report.string();
   outcome.json["maps"] = draw.output.string();
-  outcome.text = fmt::format(
-      "Scenes that the network never saw:\n\n{}report:   {}\npictures: {}\nmodel:    {}\n",
-      scores.text, trained.report.string(), draw.output.string(), score.model);
+  outcome.text =
+      fmt::format("Scores on held-out scenes:\n\n{}report:   {}\npictures: {}\nmodel:    {}\n",
+                  scores.text, trained.report.string(), draw.output.string(), score.model);
   outcome.code = drawn.code;
   return outcome;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ubique evaluate msinet`: all metrics of a network's maps at the pictures' own sizes, in both
-// definitions, beside what any network should beat.
+// definitions, beside the baselines.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -25,7 +25,7 @@ using data::SaliencySample;
 constexpr std::size_t kBatch = 8;
 
 ScoredImage scored_image(const SaliencySample& sample) {
-  const auto size = io::image_size(sample.stimulus, io::Turn::AsStored);
+  const auto size = io::image_size(sample.stimulus, io::ExifOrientation::Ignore);
   ScoredImage image{sample.id, size.width, size.height, {}, {}};
   auto looks = data::looks_of(sample);
   image.points = std::move(looks.fixations);
@@ -39,7 +39,7 @@ std::vector<ScoredImage> scored_images(const std::vector<SaliencySample>& sample
   return images;
 }
 
-/// Maps in the network's frame; those of the pictures' sizes are made when they are needed.
+/// Maps at the network's size; they are resized to the pictures' sizes when they are scored.
 std::vector<at::Tensor> predict_all(Predictor& predictor,
                                     const std::vector<SaliencySample>& samples,
                                     const engine::Request& request) {
@@ -69,7 +69,7 @@ struct Evaluation {
   CentreBias bias;
   data::FixationBlur blur;
 
-  /// Does every picture say who looked, and are they two or more?
+  /// Does every picture have fixations of at least two known observers?
   bool has_observers() const {
     return std::ranges::all_of(images, [](const ScoredImage& image) {
       return std::ranges::any_of(image.observers,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique run msinet`: saliency maps and overlays of pictures, folders and videos. An input that
-// cannot be read does not stop the others; the exit code says that some failed.
+// `ubique run msinet`: saliency maps and overlays of pictures, folders and videos. An unreadable
+// input does not stop the others; the exit code reports it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,9 +15,9 @@
 namespace ubique::msinet {
 namespace {
 
-constexpr std::int64_t kRunBatch = 16;  // keeps an accelerator busy; more only waits longer
+constexpr std::int64_t kRunBatch = 16;  // keeps an accelerator busy; larger only adds latency
 
-/// Where the CPU computes, one picture at a time is as fast as many, and sooner there.
+/// On the CPU a batch of one has the same throughput as a larger one, and less latency.
 RunPace pace_of(const plan::Plan& plan) {
   const bool on_cpu = plan.compute_threads.value > 0;
   const int threads = plan.prefetch_threads.value;
@@ -34,9 +34,9 @@ struct VideoResult {
   VideoDone done;
 };
 
-/// What the whole command came to.
+/// Result of the whole command.
 struct RunResult {
-  std::size_t asked = 0;  // pictures
+  std::size_t requested = 0;  // pictures
   PicturesDone pictures;
   std::vector<VideoResult> videos;
   std::vector<FailedInput> failed;
@@ -69,15 +69,15 @@ std::string video_line(const VideoResult& video) {
 
 std::string result_text(const RunResult& result, const RunSettings& settings) {
   std::string text;
-  if (result.asked > 0) {
+  if (result.requested > 0) {
     const auto done = result.pictures.written + result.pictures.skipped;
-    text += fmt::format("{} of {} pictures done; {} in {}\n", done, result.asked,
+    text += fmt::format("{} of {} pictures done; {} in {}\n", done, result.requested,
                         settings.overlay ? "maps and overlays" : "maps", settings.output.string());
   }
   for (const auto& video : result.videos) text += video_line(video);
   if (!result.failed.empty()) text += fmt::format("failed: {}\n", result.failed.size());
   for (const auto& failed : result.failed) text += fmt::format("  {}\n", failed.input);
-  if (result.stopped && result.asked > 0) text += "stopped; --skip-existing goes on\n";
+  if (result.stopped && result.requested > 0) text += "stopped; --skip-existing continues\n";
   return text;
 }
 
@@ -125,7 +125,7 @@ engine::Outcome run_msinet(const engine::Request& request) {
             jobs.pictures.size(), jobs.videos.size());
   Predictor predictor(file, session.plan(), session.torch_device());
   RunResult result;
-  result.asked = jobs.pictures.size();
+  result.requested = jobs.pictures.size();
   if (!jobs.pictures.empty()) {
     result.pictures = run_pictures(predictor, jobs.pictures, settings, pace);
     result.stopped = result.pictures.stopped;
@@ -139,14 +139,14 @@ engine::Outcome run_msinet(const engine::Request& request) {
 
 std::vector<engine::Option> run_options() {
   return {
-      {"--dataset", "dataset", "NAME", "which weights of a folder of them"},
+      {"--dataset", "dataset", "NAME", "selects weights in a folder of named weights"},
       {"--format", "format", "NAME", "of maps: png, png16, npy (f32, 0 to 1) or jpeg"},
       {"--overlay,!--no-overlay", "overlay", "", "pictures with the map (on)"},
       {"--palette", "palette", "NAME", "inferno, viridis, jet or grey"},
       {"--alpha", "alpha", "X", "opacity of the overlay, 0 to 1 (0.6)"},
       {"--contours", "contours", "LEVELS", "lines at these shares: 0.5,0.8"},
-      {"--peaks", "peaks", "N", "mark the first N places that people look at"},
-      {"--top", "top", "N", "list them in fixations.csv: x, y, share of attention"},
+      {"--peaks", "peaks", "N", "mark the first N predicted fixations"},
+      {"--top", "top", "N", "list the first N in fixations.csv: x, y, share of attention"},
       {"--boxes", "boxes", "FILE", "CSV name,x,y,w,h: share of attention of each"},
       {"--skip-existing", "skip_existing", "", "leave pictures alone that are done"},
       {"--max-pixels", "max_pixels", "N", "refuse larger pictures and frames (134217728)"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique data msinet synth`: scenes with an odd one out, and where simulated people look.
+// `ubique data msinet synth`: synthetic scenes with an odd one out, and simulated fixations.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -48,13 +48,13 @@ engine::Outcome synth(const engine::Request& request) {
   } catch (const SynthStopped&) {
     json["scenes"] = written;
     return {
-        fmt::format("stopped after {} of {} scenes; the same command goes on\n", written, total),
+        fmt::format("stopped after {} of {} scenes; the same command continues\n", written, total),
         json, ExitCode::Interrupted};
   }
   progress.finish();
   json["scenes"] = total;
   json["seed"] = options.seed;
-  return {fmt::format("{} scenes in {} (seed {}), {} of them to validate with\nlearn from them: "
+  return {fmt::format("{} scenes in {} (seed {}), {} of them for validation\ntrain on them: "
                       "ubique train msinet -d {} --preset msinet-small --size {},{}\n",
                       total, folder.string(), options.seed, options.valid, folder.string(),
                       options.size.height, options.size.width),
@@ -68,8 +68,8 @@ engine::Command synth_command() {
           .name = "synth",
           .summary = "make scenes in which one thing is odd, and simulated fixations",
           .needs_device = false,
-          .options = {{"--count", "count", "N", "scenes to learn from (2000)"},
-                      {"--valid", "valid", "N", "scenes to validate with (300)"},
+          .options = {{"--count", "count", "N", "training scenes (2000)"},
+                      {"--valid", "valid", "N", "validation scenes (300)"},
                       {"--size", "size", "H,W", "height and width (64,80)"},
                       {"--seed", "seed", "N", "the same seed gives the same scenes (42)"}},
           .examples = {{"ubique data msinet synth -o scenes",

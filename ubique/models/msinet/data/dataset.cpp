@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reading, resizing and collating samples; the cache of small sets.
 #include "ubique/models/msinet/data/dataset.h"
 
 #include <ATen/ATen.h>
@@ -14,7 +15,7 @@
 namespace ubique::msinet {
 namespace {
 
-constexpr double kKeptBytes = 1 << 30;  // a set that takes more is read anew in every epoch
+constexpr double kCacheBytes = 1 << 30;  // larger sets are read again in every epoch
 
 }  // namespace
 
@@ -41,9 +42,9 @@ SaliencyDataset::SaliencyDataset(std::vector<data::SaliencySample> samples,
       blur_(from.blur),
       pad_(static_cast<float>(how.pad)),
       flip_(flip),
-      keep_(16.0 * frame_.height * frame_.width * static_cast<double>(samples_.size()) <
-            kKeptBytes) {
-  if (keep_) kept_.resize(samples_.size());
+      cached_(16.0 * frame_.height * frame_.width * static_cast<double>(samples_.size()) <
+              kCacheBytes) {
+  if (cached_) cache_.resize(samples_.size());
 }
 
 SaliencyDataset::Shared SaliencyDataset::read(std::size_t index) const {
@@ -54,14 +55,14 @@ SaliencyDataset::Shared SaliencyDataset::read(std::size_t index) const {
 }
 
 SaliencyDataset::Shared SaliencyDataset::get(std::size_t index) const {
-  if (!keep_) return read(index);
+  if (!cached_) return read(index);
   {
     const std::lock_guard lock(mutex_);
-    if (kept_[index]) return kept_[index];
+    if (cache_[index]) return cache_[index];
   }
   auto prepared = read(index);
   const std::lock_guard lock(mutex_);
-  return kept_[index] = prepared;
+  return cache_[index] = prepared;
 }
 
 engine::Batch SaliencyDataset::load(const std::vector<std::int64_t>& indices,
@@ -91,9 +92,9 @@ bool SaliencyDataset::has_fixations() const {
 
 std::vector<data::Fixation> SaliencyDataset::points(std::int64_t index) const {
   const auto& from = sample(index);
-  const auto size = io::image_size(from.stimulus, io::Turn::AsStored);
+  const auto size = io::image_size(from.stimulus, io::ExifOrientation::Ignore);
   auto points = data::fixations_of(from);
-  for (auto& point : points) {  // placed() counts from pixels' middles, points from their edges
+  for (auto& point : points) {  // placed() has pixel centres at integers, MapPoint at halves
     point = data::placed(point, {size.height, size.width}, frame_);
     point = {point.x + 0.5, point.y + 0.5};
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures with maps as batches, brought into the network's frame. Small sets are kept in memory
-// once they have been read.
+// Pictures with target maps as batches, resized to the network's input size. Small sets are cached
+// in memory after the first read.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace ubique::msinet {
 
 class SaliencyDataset final : public engine::Dataset {
  public:
-  /// `flip`: half of the samples mirrored, by the batch's own random stream.
+  /// `flip`: mirrors half of the samples, drawn from each sample's own random stream.
   SaliencyDataset(std::vector<data::SaliencySample> samples, const data::SaliencyData& from,
                   const Preprocessing& how, bool flip);
 
@@ -25,9 +25,9 @@ class SaliencyDataset final : public engine::Dataset {
                      const engine::SampleRandoms& randoms) const override;
   std::string fingerprint() const override;
 
-  /// Are there fixations of every sample?
+  /// Does every sample have fixations?
   bool has_fixations() const;
-  /// Fixations of a sample in the network's frame.
+  /// Fixations of a sample in coordinates of the resized picture.
   std::vector<data::Fixation> points(std::int64_t index) const;
 
   const data::SaliencySample& sample(std::int64_t index) const {
@@ -46,9 +46,9 @@ class SaliencyDataset final : public engine::Dataset {
   data::FrameSize frame_;
   data::FixationBlur blur_;
   float pad_;
-  bool flip_, keep_;
+  bool flip_, cached_;
   mutable std::mutex mutex_;
-  mutable std::vector<Shared> kept_;
+  mutable std::vector<Shared> cache_;
 };
 
 /// A copy, (H, W, C) to (C, H, W).

@@ -100,7 +100,8 @@ std::vector<engine::Option> saliency_data_options() {
       {"--sigma", "sigma", "PIXELS", "blur of maps that are made of fixations (16)"},
       {"--blur", "blur", "NAME",
        "make maps of the fixations: gaussian (--sigma), fourier (MIT's, 8 cycles)"},
-      {"--valid-share", "valid_share", "SHARE", "to validate with, unless train/ and val/ (0.2)"},
+      {"--valid-share", "valid_share", "SHARE",
+       "validation share, unless train/ and val/ exist (0.2)"},
   };
 }
 

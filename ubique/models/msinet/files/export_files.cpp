@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weight files under the names of the systems that read them, each read back before it counts.
+// Weight files under the tensor names of the systems that read them, each verified by reading back.
 #include <ATen/ATen.h>
 
 #include "ubique/base/text/names.h"
@@ -34,10 +34,10 @@ std::vector<io::HostTensor> keras_tensors(const MsiNetFile& file, const char* se
                                           const std::string& kernel, const std::string& bias) {
   std::vector<io::HostTensor> tensors;
   for (const auto& layer : layers_of(file.config)) {
-    const auto name = layer.scope("."), theirs = layer.scope(separator);
+    const auto name = layer.scope("."), exported = layer.scope(separator);
     const auto weight = tensor_named(file, name + ".weight").permute({2, 3, 1, 0});
-    tensors.push_back(engine::host_tensor_of(theirs + kernel, weight));
-    tensors.push_back(engine::host_tensor_of(theirs + bias, tensor_named(file, name + ".bias")));
+    tensors.push_back(engine::host_tensor_of(exported + kernel, weight));
+    tensors.push_back(engine::host_tensor_of(exported + bias, tensor_named(file, name + ".bias")));
   }
   return tensors;
 }
@@ -98,8 +98,8 @@ void export_safetensors(const MsiNetFile& file, const fs::path& path, FileLayout
   std::vector<at::Tensor> hosts;  // the bytes must outlive the call
   std::vector<io::TensorData> tensors;
   for (const auto& [name, tensor] : file.tensors) {
-    const bool turned = last && tensor.dim() == 4;
-    hosts.push_back(engine::to_host(turned ? tensor.permute({0, 2, 3, 1}) : tensor));
+    const bool permuted = last && tensor.dim() == 4;
+    hosts.push_back(engine::to_host(permuted ? tensor.permute({0, 2, 3, 1}) : tensor));
     const auto& host = hosts.back();
     tensors.push_back({name, engine::dtype_of(host), host.sizes().vec(), engine::bytes_of(host)});
   }

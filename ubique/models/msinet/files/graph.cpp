@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds the operator graph, its options, and the sample that an export is checked with.
 #include "ubique/models/msinet/files/graph.h"
 
 #include <ATen/ATen.h>
@@ -15,7 +16,7 @@ namespace {
 constexpr NameTable<bool, 2> kHeads{{{true, "map"}, {false, "raw"}}};
 constexpr double kGraphRangeEpsilon = 1e-7;
 
-/// Steps one after the other, each fed by the one before unless it says otherwise.
+/// Appends steps; the input of a step is the previous one unless given.
 class GraphBuilder {
  public:
   GraphBuilder(const MsiNetFile& file, engine::Graph& graph)
@@ -59,16 +60,16 @@ LayerList group_of(const LayerList& layers, const std::string& group) {
 }
 
 void add_encoder(GraphBuilder& graph, const MsiNetConfig& config, const LayerList& layers) {
-  std::vector<std::string> seen;
+  std::vector<std::string> outputs;
   for (std::size_t s = 0; s < config.encoder.size(); ++s) {
     for (const auto& layer : group_of(layers, fmt::format("conv{}", s + 1))) {
       graph.add_conv(layer, true);
     }
     const auto stride = config.encoder[s].stride;
     graph.add(fmt::format("pool{}", s + 1), engine::GraphMaxPool{2, stride, stride == 1 ? 1 : 0});
-    if (s >= config.first_tap()) seen.push_back(graph.last());
+    if (s >= config.first_tap()) outputs.push_back(graph.last());
   }
-  graph.add("encoder", engine::GraphConcat{}, seen);
+  graph.add("encoder", engine::GraphConcat{}, outputs);
 }
 
 void add_aspp(GraphBuilder& graph, const LayerList& layers) {
@@ -96,8 +97,8 @@ void add_decoder(GraphBuilder& graph, const MsiNetConfig& config, const LayerLis
   graph.add_conv(layers.back(), false);
 }
 
-/// Blobs of colour with some noise, 0 to 255. Larger than the widest kernel's reach on one axis:
-/// edges and middle both count.  (1, 3, H, W)
+/// Blobs of colour with some noise, 0 to 255. On one axis larger than the largest receptive field
+/// of a kernel, so that both edges and interior are tested.  (1, 3, H, W)
 at::Tensor sample_picture(std::int64_t side) {
   const auto uniform = [](at::IntArrayRef shape, std::uint64_t seed) {
     auto tensor = at::empty(shape, at::kFloat);
@@ -110,7 +111,7 @@ at::Tensor sample_picture(std::int64_t side) {
   return (blobs * 0.9 + uniform(blobs.sizes(), 22) * 0.1) * 255;
 }
 
-/// For whoever runs the network elsewhere.
+/// The contents of msinet.json, for programs that run the exported network.
 std::string description_of(const MsiNetConfig& config, const GraphOptions& options) {
   auto json = json_document("msinet", 1);
   json["input"] = {{"channels", "RGB"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An MSI-Net as operators, for export.
+// An MSI-Net as a graph of operators, for export.
 #pragma once
 
 #include "ubique/engine/contract/family.h"
@@ -8,21 +8,19 @@
 namespace ubique::msinet {
 
 struct GraphOptions {
-  bool range =
-      true;  ///< maps are brought to 0..1; else they come as the last convolution gives them
+  bool range = true;  ///< scale maps to 0..1; else the raw output of the last convolution
 };
 
 std::vector<engine::Option> graph_options();
-/// Key head: map, raw. Usage error, did you mean, and for a map in TensorFlow.js, whose layers
-/// cannot divide: there raw is the default.
+/// Key head: map, raw. The layers of TensorFlow.js cannot divide, so there raw is the default and
+/// map a Usage error. Usage error, did you mean, for other values.
 GraphOptions read_graph_options(const Config& config, const std::string& format);
 
-/// Takes pictures (B, 3, H, W), 0 to 255, and subtracts the means itself; batch, height and width
-/// are open, the sides multiples of config.reduction().
+/// Input (B, 3, H, W), 0 to 255; the graph subtracts the means. Batch, height and width are
+/// dynamic, the sides multiples of config.reduction().
 engine::Graph graph_of(const MsiNetFile& file, const GraphOptions& options = {});
 
-/// With what the network makes of a small picture, and msinet.json, which says what goes in and
-/// what comes out.
+/// The graph with a sample input, its expected output, and msinet.json, which describes both.
 engine::GraphExport graph_export(MsiNetModel& model, const GraphOptions& options = {});
 
 }  // namespace ubique::msinet

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any file that holds an MSI-Net, or a VGG16 to begin with.
+// load_any() and looks_like_msinet(): recognises the file format and calls its reader.
 #include <algorithm>
 #include <fstream>
 
@@ -64,7 +64,7 @@ FoundLayers read_safetensors_layers(const fs::path& path) {
   return found;
 }
 
-/// A checkpoint nests its state dict under one of these, with other tensors beside it.
+/// Training checkpoints nest the state dict under one of these keys, beside other tensors.
 std::string state_prefix(std::span<const std::string> names) {
   for (const std::string under : {"model_state_dict/", "state_dict/", "model/"}) {
     const auto inside = [&](const std::string& name) { return name.starts_with(under); };
@@ -79,7 +79,7 @@ std::vector<std::string> names_of(const std::vector<io::TensorInfo>& tensors) {
   return names;
 }
 
-/// Values of layers alone: a VGG16's classifier is nine tenths of its file.
+/// Reads only the values of known layers: a VGG16's classifier is nine tenths of its file.
 FoundLayers read_torch_layers(const fs::path& path) {
   const auto prefix = state_prefix(names_of(io::list_torch_file(path)));
   auto file = io::read_torch_file(path, [&](const std::string& name) {
@@ -99,7 +99,7 @@ FoundLayers read_npz_layers(const fs::path& path) {
   return found;
 }
 
-/// Names of a file's tensors as its format's reader spells them, or none.
+/// Tensor names as the format's reader returns them; none for an unknown format.
 std::vector<std::string> layer_names(const fs::path& path, WeightFormat format) {
   if (format == WeightFormat::Unknown) return {};
   auto names = names_of(io::list_tensors(path));
@@ -127,7 +127,7 @@ bool looks_like_msinet(const fs::path& given) {
     if (format == WeightFormat::Hdf5) return looks_like_keras(io::Hdf5File(path));
     if (format == WeightFormat::TfGraph) return looks_like_graph(path);
     return are_layer_names(layer_names(path, format));
-  } catch (const Error&) {  // the question was whether it is one
+  } catch (const Error&) {  // unreadable, so not one
     return false;
   }
 }
@@ -136,7 +136,7 @@ MsiNetFile load_any(const fs::path& given) {
   if (holds_named_weights(given)) return load_any(find_best(given, "", ""));
   const auto path = weights_of(given);
   check(fs::is_regular_file(path), ErrorKind::Input,
-        "[msinet.import] {} is no file; expected weights of an MSI-Net.", path.string());
+        "[msinet.import] {} is not a file; expected weights of an MSI-Net.", path.string());
   const auto start = first_bytes(path);
   switch (format_of_file(path, start)) {
     case WeightFormat::Hdf5:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layers put together into a network. Weights say widths; strides and dilations come from the
-// configuration in the file, else from the known network that has as many layers in each part.
+// Assembles layers into a network. Widths come from the weights; strides and dilations from the
+// configuration in the file, else from the known network with the same layers.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace ubique::msinet {
 namespace {
 
 const FoundLayer* find_layer(const FoundLayers& found, const std::string& name) {
-  const auto place = found.layers.find(name);
-  return place == found.layers.end() ? nullptr : &place->second;
+  const auto layer = found.layers.find(name);
+  return layer == found.layers.end() ? nullptr : &layer->second;
 }
 
 bool is_encoder(const LayerSpec& layer) {
@@ -28,7 +28,7 @@ std::string dims_text(const at::Tensor& tensor) {
   return io::shape_text({tensor.sizes().begin(), tensor.sizes().end()});
 }
 
-/// The same layers, whatever their widths: all of them, or the encoder's alone.
+/// Does the file hold exactly the layers of `config` (or of its encoder), whatever their widths?
 bool has_layers_of(const FoundLayers& found, const MsiNetConfig& config, bool encoder_only) {
   std::size_t count = 0;
   for (const auto& layer : layers_of(config)) {
@@ -41,10 +41,10 @@ bool has_layers_of(const FoundLayers& found, const MsiNetConfig& config, bool en
 
 std::array<MsiNetConfig, 2> known_networks() { return {preset("msinet"), preset("msinet-small")}; }
 
-void adopt_widths(MsiNetConfig& config, const FoundLayers& found, const std::string& where) {
+void read_widths(MsiNetConfig& config, const FoundLayers& found, const std::string& where) {
   const auto width_of = [&](const std::string& name, std::int64_t otherwise) {
     const auto* layer = find_layer(found, name);
-    if (layer == nullptr) return otherwise;  // an encoder alone
+    if (layer == nullptr) return otherwise;  // an encoder-only file
     check(layer->weight.defined(), ErrorKind::Input,
           "[msinet.import] {}: layer '{}' has a bias and no kernel.", where, name);
     return layer->weight.size(0);
@@ -71,7 +71,7 @@ void adopt_widths(MsiNetConfig& config, const FoundLayers& found, const std::str
       published.begin(), published.end(),
       [&](const LayerSpec& layer) { return find_layer(found, layer.scope("_")) == nullptr; });
   fail(ErrorKind::Input,
-       "[msinet.import] {} is no MSI-Net that is known here; got {} layers ({}, ...), expected the "
+       "[msinet.import] {} is not a known MSI-Net; got {} layers ({}, ...), expected the "
        "23 of the published network{}, the 17 of the small one, or a VGG16's 13.",
        where, found.layers.size(), join(shown, ", "),
        missing == published.end() ? " alone" : " (" + missing->scope("/") + " is missing)");
@@ -82,7 +82,7 @@ MsiNetConfig infer_config(const FoundLayers& found, bool& encoder_only, const st
     for (auto config : known_networks()) {
       if (!has_layers_of(found, config, alone)) continue;
       encoder_only = alone;
-      adopt_widths(config, found, where);
+      read_widths(config, found, where);
       config.upsample = found.upsample;
       config.preprocessing = found.preprocessing;
       return config;
@@ -99,8 +99,8 @@ void check_shape(const at::Tensor& got, const io::Shape& expected, const std::st
         dims_text(got), io::shape_text(expected));
 }
 
-/// What the file's name says, where the file itself does not.
-void adopt_file_name(MsiNetConfig& config, const std::filesystem::path& path) {
+/// Data set and device from the file's name, where the file itself does not say.
+void read_file_name(MsiNetConfig& config, const std::filesystem::path& path) {
   const auto named = read_weight_file_name(path);
   if (!named) return;
   if (config.dataset.empty()) {
@@ -116,7 +116,7 @@ MsiNetFile assemble(FoundLayers found, const std::filesystem::path& path) {
   const auto where = path.string();
   MsiNetFile file;
   file.form = found.form;
-  file.config = found.config ? from_json(*found.config, where)
+  file.config = found.config ? msinet::from_json(*found.config, where)
                              : infer_config(found, file.encoder_only, where);
   for (const auto& layer : layers_of(file.config)) {
     if (file.encoder_only && !is_encoder(layer)) continue;
@@ -130,14 +130,14 @@ MsiNetFile assemble(FoundLayers found, const std::filesystem::path& path) {
     found.layers.erase(layer.scope("_"));
   }
   check(found.layers.empty(), ErrorKind::Input,
-        "[msinet.import] {} has layers that its configuration does not know, among them '{}'.",
+        "[msinet.import] {} has layers that its configuration does not list, among them '{}'.",
         where, found.layers.empty() ? "" : found.layers.begin()->first);
-  if (!found.config) adopt_file_name(file.config, path);
+  if (!found.config) read_file_name(file.config, path);
   validate(file.config, ErrorKind::Input);
   return file;
 }
 
-std::vector<std::string> layers_by_depth(std::size_t count) {
+std::vector<std::string> names_in_keras_order(std::size_t count) {
   for (const auto& config : known_networks()) {
     auto layers = layers_of(config);
     if (layers.size() != count) continue;

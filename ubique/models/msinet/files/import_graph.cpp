@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds the layers among the constants of a graph and of its functions.
 #include "ubique/models/msinet/files/import_graph.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@
 namespace ubique::msinet {
 namespace {
 
-/// The end of a constant's name that is a layer's: scopes and functions put words before it.
+/// The part of a constant's name that is a layer name: scopes and functions add prefixes.
 std::optional<std::string> layer_part(const std::string& name) {
   for (std::size_t start = 0; start != std::string::npos;) {
     auto part = name.substr(start);
@@ -28,7 +29,7 @@ bool has_half_pixels(const io::TfGraph& graph) {
   });
 }
 
-/// Two functions may hold the same constant.
+/// Two functions may hold equal copies of one constant; the copy is dropped.
 std::vector<io::HostTensor> layers_in(io::TfGraph& graph) {
   std::vector<io::HostTensor> tensors;
   for (auto& constant : graph.constants) {

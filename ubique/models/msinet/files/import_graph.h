@@ -8,11 +8,11 @@
 
 namespace ubique::msinet {
 
-/// A .pb, or a SavedModel's whose constants sit in its functions. The way of upsampling is the
-/// graph's own. Input error with names and shapes for others.
+/// A frozen .pb, or a SavedModel's with constants in its functions. The upsampling mode is read
+/// from the graph. Input error with names and shapes for others.
 FoundLayers read_graph_layers(const std::filesystem::path& path);
 
-/// Is there a layer among its constants?
+/// Does any constant have a layer's name?
 bool looks_like_graph(const std::filesystem::path& path);
 
 }  // namespace ubique::msinet

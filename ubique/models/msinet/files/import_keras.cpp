@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Paths of tensors in Keras files, mapped to layer names.
 #include "ubique/models/msinet/files/import_keras.h"
 
 #include <algorithm>
@@ -24,7 +25,7 @@ bool is_training_state(const std::string& path) {
   return path.starts_with("optimizer") || path.starts_with("seed_generator");
 }
 
-/// A layer that Keras has numbered by its kind: conv2d is 0, conv2d_7 is 7.
+/// The number in an automatic layer name of Keras: conv2d is 0, conv2d_7 is 7.
 std::optional<int> number_of(const std::string& layer) {
   if (layer == kUnnamed) return 0;
   if (!layer.starts_with(kUnnamed) || layer.size() < kUnnamed.size() + 2) return std::nullopt;
@@ -38,7 +39,7 @@ std::optional<int> number_of(const std::string& layer) {
   return number;
 }
 
-/// "LAYER/kernel" for a tensor of any layout; an empty text if it is none of a layer.
+/// "LAYER/kernel" or "LAYER/bias" for a tensor of any layout; empty for other tensors.
 std::string plain_name(const io::Hdf5File& file, const std::string& path) {
   const auto field = last_of(path), group = parent_of(path);
   if (last_of(group) == "vars") {  // Keras 3: .../LAYER/vars/0
@@ -53,7 +54,7 @@ std::string plain_name(const io::Hdf5File& file, const std::string& path) {
   return {};
 }
 
-/// Layers known by their numbers alone get the names that stand in that order.
+/// Renames layers that only have numbers, by their order.
 void name_by_number(std::vector<io::HostTensor>& tensors, const std::string& where) {
   std::vector<int> numbers;
   for (const auto& tensor : tensors) {
@@ -62,7 +63,7 @@ void name_by_number(std::vector<io::HostTensor>& tensors, const std::string& whe
   }
   if (numbers.empty()) return;
   std::sort(numbers.begin(), numbers.end());
-  const auto names = layers_by_depth(numbers.size());
+  const auto names = names_in_keras_order(numbers.size());
   check(!names.empty(), ErrorKind::Input,
         "[msinet.import] {} is not an MSI-Net; got {} convolutions without names, the first of "
         "shape {}, expected 23 or, of the small network, 17.",
@@ -70,10 +71,10 @@ void name_by_number(std::vector<io::HostTensor>& tensors, const std::string& whe
   for (auto& tensor : tensors) {
     const auto number = number_of(parent_of(tensor.name));
     if (!number) continue;
-    const auto place = std::lower_bound(numbers.begin(), numbers.end(), *number);
-    if (place == numbers.end() || *place != *number) continue;  // a bias alone is refused later
+    const auto position = std::lower_bound(numbers.begin(), numbers.end(), *number);
+    if (position == numbers.end() || *position != *number) continue;  // no kernel: refused later
     tensor.name =
-        names[static_cast<std::size_t>(place - numbers.begin())] + "/" + last_of(tensor.name);
+        names[static_cast<std::size_t>(position - numbers.begin())] + "/" + last_of(tensor.name);
   }
 }
 

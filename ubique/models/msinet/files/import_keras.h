@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keras's HDF5 files of weights, in each layout that its versions have had.
+// Keras weight files (HDF5), in the layout of every Keras version.
 #pragma once
 
 #include <filesystem>
@@ -9,20 +9,20 @@
 
 namespace ubique::msinet {
 
-/// Where a file of ours carries its configuration, the layout that it is made for, and in
-/// safetensors the order of its kernels' axes.
+/// Metadata keys of our files: the configuration, the layout, and in safetensors the order of the
+/// kernels' axes with its two values.
 inline constexpr const char* kConfigKey = "msinet_config";
 inline constexpr const char* kLayoutKey = "data_format";
 inline constexpr const char* kKernelOrderKey = "kernel_order";
 inline constexpr const char* kTorchOrder = "OIHW";
 inline constexpr const char* kChannelsLastOrder = "OHWI";
 
-/// Subclassed (LAYER/vars/0) and functional models (layers/conv2d_7/vars/0, with the layer's name
-/// as an attribute or known by its number alone) of Keras 3 and tf_keras, and Keras 2's
-/// LAYER/LAYER/kernel:0. Input error with names and shapes for others.
+/// Subclassed models (LAYER/vars/0) and functional ones (layers/conv2d_7/vars/0, the layer's name
+/// being an attribute or only its number) of Keras 3 and tf_keras, and LAYER/LAYER/kernel:0 of
+/// Keras 2. Input error with names and shapes for others.
 FoundLayers read_keras(const std::filesystem::path& path);
 
-/// Do its paths look like one?
+/// Does any tensor path look like a layer of an MSI-Net?
 bool looks_like_keras(const io::Hdf5File& file);
 
 }  // namespace ubique::msinet

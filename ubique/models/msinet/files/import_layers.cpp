@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Name patterns of the systems, and the conversion of their values to ours.
 #include "ubique/models/msinet/files/import_layers.h"
 
 #include <ATen/ATen.h>
@@ -14,10 +15,10 @@
 namespace ubique::msinet {
 namespace {
 
-/// Who spelt a name, as far as it matters for the numbers.
+/// The system a name comes from, where it matters for the values.
 enum class Naming { MsiNet, Torchvision, KerasVgg, Skipped };
 
-struct TensorPlace {
+struct ParsedName {
   Naming naming = Naming::MsiNet;
   std::string layer;  // "conv1_conv1_1"
   bool is_bias = false;
@@ -27,28 +28,28 @@ std::string stage_layer(const std::string& stage, const std::string& index) {
   return fmt::format("conv{}_conv{}_{}", stage, stage, index);
 }
 
-/// torchvision numbers its layers with ReLUs and maxima in between.
+/// torchvision's layer numbers, which count ReLUs and max pooling too.
 std::optional<std::string> torchvision_layer(int index) {
-  constexpr std::array<std::array<int, 3>, 13> kPlaces = {{{0, 1, 1},
-                                                           {2, 1, 2},
-                                                           {5, 2, 1},
-                                                           {7, 2, 2},
-                                                           {10, 3, 1},
-                                                           {12, 3, 2},
-                                                           {14, 3, 3},
-                                                           {17, 4, 1},
-                                                           {19, 4, 2},
-                                                           {21, 4, 3},
-                                                           {24, 5, 1},
-                                                           {26, 5, 2},
-                                                           {28, 5, 3}}};
-  for (const auto& [number, stage, place] : kPlaces) {
-    if (number == index) return stage_layer(std::to_string(stage), std::to_string(place));
+  constexpr std::array<std::array<int, 3>, 13> kNumbers = {{{0, 1, 1},
+                                                            {2, 1, 2},
+                                                            {5, 2, 1},
+                                                            {7, 2, 2},
+                                                            {10, 3, 1},
+                                                            {12, 3, 2},
+                                                            {14, 3, 3},
+                                                            {17, 4, 1},
+                                                            {19, 4, 2},
+                                                            {21, 4, 3},
+                                                            {24, 5, 1},
+                                                            {26, 5, 2},
+                                                            {28, 5, 3}}};
+  for (const auto& [number, stage, layer] : kNumbers) {
+    if (number == index) return stage_layer(std::to_string(stage), std::to_string(layer));
   }
   return std::nullopt;
 }
 
-/// The name without its last word, which says whether it is a kernel or a bias.
+/// The name without its last part, and whether that part says bias; nothing if it says neither.
 std::optional<std::pair<std::string, bool>> split_field(std::string name) {
   if (name.ends_with(":0")) name.resize(name.size() - 2);
   const auto cut = name.find_last_of("./");
@@ -69,8 +70,8 @@ bool is_skipped(const std::string& name) {
   return std::regex_match(plain, kTraining);
 }
 
-std::optional<TensorPlace> place_of(const std::string& name) {
-  if (is_skipped(name)) return TensorPlace{Naming::Skipped, {}, false};
+std::optional<ParsedName> parse_layer_name(const std::string& name) {
+  if (is_skipped(name)) return ParsedName{Naming::Skipped, {}, false};
   const auto parts = split_field(name);
   if (!parts) return std::nullopt;
   auto layer = parts->first;
@@ -80,16 +81,16 @@ std::optional<TensorPlace> place_of(const std::string& name) {
   static const std::regex kPlain(R"(conv(\d)_(\d))"), kKeras(R"(block(\d)_conv(\d))"),
       kTorch(R"(features_(\d{1,3}))");
   std::smatch match;
-  if (std::regex_match(layer, kOwn)) return TensorPlace{Naming::MsiNet, layer, parts->second};
+  if (std::regex_match(layer, kOwn)) return ParsedName{Naming::MsiNet, layer, parts->second};
   if (std::regex_match(layer, match, kPlain)) {
-    return TensorPlace{Naming::MsiNet, stage_layer(match[1], match[2]), parts->second};
+    return ParsedName{Naming::MsiNet, stage_layer(match[1], match[2]), parts->second};
   }
   if (std::regex_match(layer, match, kKeras)) {
-    return TensorPlace{Naming::KerasVgg, stage_layer(match[1], match[2]), parts->second};
+    return ParsedName{Naming::KerasVgg, stage_layer(match[1], match[2]), parts->second};
   }
   if (std::regex_match(layer, match, kTorch)) {
     if (const auto found = torchvision_layer(std::stoi(match[1]))) {
-      return TensorPlace{Naming::Torchvision, *found, parts->second};
+      return ParsedName{Naming::Torchvision, *found, parts->second};
     }
   }
   return std::nullopt;
@@ -107,10 +108,11 @@ std::optional<TensorPlace> place_of(const std::string& name) {
 at::Tensor values_of(const io::HostTensor& tensor, bool is_bias, KernelOrder order,
                      const std::string& where) {
   const std::size_t dims = is_bias ? 1 : 4;
-  check(tensor.shape.size() == dims && is_floating(tensor.dtype), ErrorKind::Input,
-        "[msinet.import] {}: '{}' is no {}; got {} of shape {}, expected {} dimensions of numbers.",
-        where, io::printable(tensor.name), is_bias ? "bias" : "kernel", to_string(tensor.dtype),
-        io::shape_text(tensor.shape), dims);
+  check(
+      tensor.shape.size() == dims && is_floating(tensor.dtype), ErrorKind::Input,
+      "[msinet.import] {}: '{}' is not a {}; got {} of shape {}, expected {} dimensions of floats.",
+      where, io::printable(tensor.name), is_bias ? "bias" : "kernel", to_string(tensor.dtype),
+      io::shape_text(tensor.shape), dims);
   const auto values = engine::torch_tensor(tensor).to(at::kFloat);
   if (is_bias || order == KernelOrder::Torch) return values;
   const bool last = order == KernelOrder::ChannelsLast;  // else (k, k, I, O)
@@ -118,7 +120,7 @@ at::Tensor values_of(const io::HostTensor& tensor, bool is_bias, KernelOrder ord
       .contiguous();  // (O, I, k, k)
 }
 
-/// torchvision wants (x/255 - mean)/deviation: the same of x - 255·mean with kernels that are
+/// torchvision's input is (x/255 - mean)/deviation. The same result: input x - 255·mean, kernels
 /// divided by 255·deviation.
 void fold_torchvision(FoundLayers& found) {
   constexpr std::array<double, 3> kDeviations = {0.229, 0.224, 0.225};
@@ -134,8 +136,8 @@ void fold_torchvision(FoundLayers& found) {
   found.preprocessing = preprocessing_variant("torchvision");
 }
 
-/// Keras's VGG16 takes B, G, R.
-void turn_colours(FoundLayers& found) {
+/// Keras's VGG16 expects the channel order B, G, R.
+void reverse_colours(FoundLayers& found) {
   const auto first = found.layers.find("conv1_conv1_1");
   if (first != found.layers.end() && first->second.weight.defined()) {
     first->second.weight = first->second.weight.flip({1}).contiguous();
@@ -146,14 +148,14 @@ void turn_colours(FoundLayers& found) {
 }  // namespace
 
 bool is_layer_name(const std::string& name) {
-  const auto place = place_of(name);
-  return place && place->naming != Naming::Skipped;
+  const auto parsed = parse_layer_name(name);
+  return parsed && parsed->naming != Naming::Skipped;
 }
 
 bool are_layer_names(std::span<const std::string> names) {
   return std::any_of(names.begin(), names.end(), is_layer_name) &&
          std::all_of(names.begin(), names.end(),
-                     [](const std::string& name) { return place_of(name).has_value(); });
+                     [](const std::string& name) { return parse_layer_name(name).has_value(); });
 }
 
 FoundLayers sort_layers(std::span<const io::HostTensor> tensors, KernelOrder order,
@@ -161,19 +163,19 @@ FoundLayers sort_layers(std::span<const io::HostTensor> tensors, KernelOrder ord
   FoundLayers found;
   auto naming = Naming::MsiNet;
   for (const auto& tensor : tensors) {
-    const auto place = place_of(tensor.name);
-    if (!place) refuse_names(tensors, tensor, where);
-    if (place->naming == Naming::Skipped) continue;
-    naming = place->naming;
-    auto& layer = found.layers[place->layer];
-    auto& slot = place->is_bias ? layer.bias : layer.weight;
+    const auto parsed = parse_layer_name(tensor.name);
+    if (!parsed) refuse_names(tensors, tensor, where);
+    if (parsed->naming == Naming::Skipped) continue;
+    naming = parsed->naming;
+    auto& layer = found.layers[parsed->layer];
+    auto& slot = parsed->is_bias ? layer.bias : layer.weight;
     check(!slot.defined(), ErrorKind::Input,
           "[msinet.import] {}: '{}' is there twice under different names.", where,
           io::printable(tensor.name));
-    slot = values_of(tensor, place->is_bias, order, where);
+    slot = values_of(tensor, parsed->is_bias, order, where);
   }
   if (naming == Naming::Torchvision) fold_torchvision(found);
-  if (naming == Naming::KerasVgg) turn_colours(found);
+  if (naming == Naming::KerasVgg) reverse_colours(found);
   found.form = naming == Naming::Torchvision ? "torchvision VGG16"
                : naming == Naming::KerasVgg  ? "Keras VGG16"
                                              : "MSI-Net";

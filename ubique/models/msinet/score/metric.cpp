@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Names of metrics, the summary pass over a map, and points on it.
 #include "ubique/models/msinet/score/metric.h"
 
 #include <array>
@@ -51,9 +52,9 @@ struct SummaryPass {
   }
 };
 
-/// Only reached when the sum is not finite.
+/// Called when the sum is not finite: names the value that caused it.
 template <typename T>
-[[noreturn]] void name_bad_value(const MeasuredMap<T>& map) {
+[[noreturn]] void throw_nonfinite(const MeasuredMap<T>& map) {
   for (std::size_t i = 0; i < map.values.size(); ++i) {
     const auto value = static_cast<double>(map.values[i]);
     if (std::isfinite(value)) continue;
@@ -114,7 +115,7 @@ MeasuredMap<T>::MeasuredMap(std::span<const T> values_, int width_, int height_)
         values.size(), width, height);
   SummaryPass<T> pass{*this};
   lanes::run(pass);
-  if (!std::isfinite(sum)) name_bad_value(*this);
+  if (!std::isfinite(sum)) throw_nonfinite(*this);
 }
 
 bool inside(const MapPoint& point, int width, int height) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// ROC areas from exact ranks (Judd, Tuebingen) and from sampled negatives (Borji, MIT).
 #include "ubique/models/msinet/score/metric_auc.h"
 
 #include <algorithm>
@@ -61,7 +62,7 @@ double judd_of_distinct(std::span<const double> values, std::span<const Rank> ra
   return roc.finish();
 }
 
-/// Counts of values per threshold 0, step, 2 step, ... up to 1 on a map scaled to 0..1.
+/// Histogram of values over the thresholds 0, step, 2 step, ... up to 1 of a map scaled to 0..1.
 class StepCounter {
  public:
   template <typename T>
@@ -81,10 +82,10 @@ class StepCounter {
   /// The highest threshold that the value reaches.
   std::size_t bin(double value) const {
     const double scaled = std::min((value - low_) * scale_, 1.0);
-    auto place = std::min(static_cast<std::size_t>(scaled / step_), counts_.size() - 1);
-    while (place > 0 && static_cast<double>(place) * step_ > scaled) --place;
-    while (place + 1 < counts_.size() && static_cast<double>(place + 1) * step_ <= scaled) ++place;
-    return place;
+    auto index = std::min(static_cast<std::size_t>(scaled / step_), counts_.size() - 1);
+    while (index > 0 && static_cast<double>(index) * step_ > scaled) --index;
+    while (index + 1 < counts_.size() && static_cast<double>(index + 1) * step_ <= scaled) ++index;
+    return index;
   }
 
   double low_, scale_, step_;
@@ -128,7 +129,7 @@ double shuffled_by_splits(const MeasuredMap<T>& map, std::span<const double> fix
   const Random random(sampling.seed, kShuffledStream);
   std::uint64_t drawn = 0;
   const auto draw = [&](int, StepCounter& alarms) {
-    for (std::size_t i = 0; i < negatives; ++i) {  // the head of a Fisher-Yates shuffle
+    for (std::size_t i = 0; i < negatives; ++i) {  // a partial Fisher-Yates shuffle
       const auto other = i + random.below(drawn++, others.size() - i);
       std::swap(others[i], others[other]);
       alarms.add(others[i]);
@@ -203,7 +204,7 @@ std::vector<MapPoint> rescale_points(std::span<const MapPoint> points, int from_
   const double y_scale = static_cast<double>(to_height) / from_height;
   std::vector<MapPoint> scaled;
   scaled.reserve(points.size());
-  // A point on the last fraction of a pixel must not be rounded out of the image.
+  // Rounding must not move a point at the right or bottom edge out of the image.
   const double right = std::nextafter(to_width, 0.0), bottom = std::nextafter(to_height, 0.0);
   for (const auto& point : points) {
     scaled.push_back({std::min(point.x * x_scale, right), std::min(point.y * y_scale, bottom)});

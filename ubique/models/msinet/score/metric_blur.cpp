@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Separable blur: along rows with points, then across columns.
 #include "ubique/models/msinet/score/metric_blur.h"
 
 #include <cmath>
@@ -10,7 +11,7 @@ namespace ubique::msinet {
 namespace {
 
 constexpr double kBlurCut = 4;       // deviations
-constexpr double kWidestBlur = 1e4;  // pixels: wider is a slip of the pen
+constexpr double kWidestBlur = 1e4;  // pixels: more is a typing error
 
 std::vector<double> blur_kernel(double sigma) {
   const int radius = static_cast<int>(kBlurCut * sigma + 0.5);
@@ -24,11 +25,11 @@ std::vector<double> blur_kernel(double sigma) {
   return kernel;
 }
 
-/// (d c b a | a b c d | d c b a)
-std::size_t mirrored(std::int64_t place, std::int64_t length) {
-  place %= 2 * length;
-  if (place < 0) place += 2 * length;
-  return static_cast<std::size_t>(place < length ? place : 2 * length - 1 - place);
+/// Index under mirroring at both edges: (d c b a | a b c d | d c b a).
+std::size_t mirrored(std::int64_t index, std::int64_t length) {
+  index %= 2 * length;
+  if (index < 0) index += 2 * length;
+  return static_cast<std::size_t>(index < length ? index : 2 * length - 1 - index);
 }
 
 }  // namespace
@@ -41,7 +42,7 @@ std::vector<double> blur_points(std::span<const MapPoint> points, int width, int
   const auto kernel = blur_kernel(sigma);
   const auto radius = static_cast<std::int64_t>(kernel.size() / 2);
   const auto columns = static_cast<std::size_t>(width);
-  std::map<std::int64_t, std::vector<double>> rows;  // those with points, blurred along themselves
+  std::map<std::int64_t, std::vector<double>> rows;  // rows with points, blurred horizontally
   for (const auto& point : points) {
     check(inside(point, width, height), ErrorKind::Input,
           "[msinet.blur] a fixation lies outside of the map; got ({}, {}), expected 0 <= x < {} "

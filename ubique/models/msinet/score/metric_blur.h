@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points to a smooth map, as SciPy's gaussian_filter does it (mirrored at the edges, kernel cut at
-// four deviations), but only where there are points.
+// Gaussian blur of points, as SciPy's gaussian_filter does it (mirrored at the edges, kernel
+// truncated at four standard deviations), but only over rows that have points.
 #pragma once
 
 #include <span>
@@ -10,8 +10,8 @@
 
 namespace ubique::msinet {
 
-/// Each point adds a Gaussian of mass 1 and deviation `sigma` (pixels; 0 leaves points as they are)
-/// around the middle of its pixel. Input error for a point outside of the map.
+/// Each point adds a Gaussian of mass 1 and standard deviation `sigma` (pixels; 0: one pixel) at
+/// the centre of its pixel. Input error for a point outside of the map.
 std::vector<double> blur_points(std::span<const MapPoint> points, int width, int height,
                                 double sigma);
 

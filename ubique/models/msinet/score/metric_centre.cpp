@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fitting the centre bias and drawing it at a given size.
 #include "ubique/models/msinet/score/metric_centre.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace ubique::msinet {
 namespace {
 
-constexpr double kNarrowest = 0.01;  // of the image: points in one place still make a density
+constexpr double kNarrowest = 0.01;  // of the image: lower bound for identical points
 
 std::vector<MapPoint> relative_points(std::span<const ScoredImage> images) {
   std::vector<MapPoint> all;

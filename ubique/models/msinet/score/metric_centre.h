@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The centre bias: where people look whatever the image. Fitted to the fixations of a training set
-// in relative coordinates, drawn for an image of any size.
+// The centre bias: where people look regardless of the image. Fitted to the fixations of a training
+// set in relative coordinates; gives a map for any image size.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@
 
 namespace ubique::msinet {
 
-/// An image as the scores see it: its size and where people looked.
+/// An image for scoring: its size and its fixations.
 struct ScoredImage {
   std::string name;
   int width = 0, height = 0;
   std::vector<MapPoint> points;
-  std::vector<int> observers;  ///< who made each point; empty where that is not known
+  std::vector<int> observers;  ///< observer of each point; empty if unknown
 };
 
 class CentreBias {
  public:
-  /// All points blurred with a deviation of `share` times the longer side of the image.
+  /// All points blurred with a standard deviation of `share` times the longer side of the image.
   static CentreBias blurred(std::span<const ScoredImage> images, double share = 0.03);
-  /// One Gaussian with the mean and deviations of the points.
+  /// One Gaussian with the mean and standard deviations of the points.
   static CentreBias gaussian(std::span<const ScoredImage> images);
 
   /// The map for an image of this size; values add up to 1.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Median colour, distances, blur.
 #include "ubique/models/msinet/score/metric_colour.h"
 
 #include <array>
@@ -10,7 +11,7 @@
 namespace ubique::msinet {
 namespace {
 
-/// The lower of the two middle values where there are two.
+/// The lower median for an even count.
 int median_of(const io::Picture& picture, std::size_t channel) {
   std::array<std::size_t, 256> counts{};
   for (std::size_t i = channel; i < picture.pixels.size(); i += 3) ++counts[picture.pixels[i]];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A map without learning that a network must beat: what has another colour than the rest.
+// A baseline map without learning: distance of each pixel's colour from the median colour.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,8 @@
 
 namespace ubique::msinet {
 
-/// How far the colour of each pixel is from the picture's median colour (channel by channel, then
-/// Euclid's distance), blurred with that deviation in pixels. width x height values. Internal error
-/// unless the picture is RGB.
+/// Euclidean distance of each pixel from the picture's median colour (median per channel), blurred
+/// with standard deviation `sigma` in pixels. width x height values. Internal error unless RGB.
 std::vector<float> colour_distance(const io::Picture& picture, double sigma);
 
 }  // namespace ubique::msinet

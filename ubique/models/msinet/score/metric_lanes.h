@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes over one or two maps, eight doubles at a time: vectors are the compiler's own (GCC's and
-// Clang's vector types), compiled for each instruction set and chosen at run time. Sums are double
-// whatever the map holds. Internal to the metrics.
+// SIMD passes over one or two maps, eight doubles at a time: GCC's and Clang's vector types,
+// compiled for each instruction set and dispatched at run time. Sums are in double for float maps
+// too. Internal to the metrics.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ UBIQUE_MAP_INLINE void load(Doubles& to, const float* from) {
   std::memcpy(&narrow, from, sizeof(narrow));
   to = __builtin_convertvector(narrow, Doubles);
 }
-/// The first `count` values; behind them the first again, so that minima stay what they are.
+/// The first `count` values, padded with the first one, which leaves minima and maxima unchanged.
 template <typename T>
 UBIQUE_MAP_INLINE void load_some(Doubles& to, const T* from, std::int64_t count) {
   T padded[kWidth];
@@ -39,7 +39,7 @@ UBIQUE_MAP_INLINE double total(const Doubles& values) {
   return sum;
 }
 
-/// visit(values, weights): weights are 1, and 0 behind the end of the map.
+/// visit(values, weights): weights are 1, and 0 beyond the end of the map.
 template <typename T, typename Visit>
 UBIQUE_MAP_INLINE void for_each(const T* map, std::int64_t count, const Visit& visit) {
   const Doubles ones = Doubles{} + 1.0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The range of the thresholds is cut into bins; a value's bin grows with the value. Bins without a
-// threshold only need to be counted; the few values in the others are compared one by one.
+// A histogram over the range of the thresholds. Bins without a threshold are only counted; values
+// in the other bins are compared one by one.
 #include "ubique/models/msinet/score/metric_rank.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int32_t kRankBins = 2048;
 constexpr std::int64_t kRankBlock = 1024;
-constexpr std::size_t kCounters = 4;  // neighbours are alike: one counter would wait for itself
+constexpr std::size_t kCounters = 4;  // neighbouring values share bins: avoids serial increments
 
 /// Bin number of a value: 0 below the lowest threshold, the last one above the highest.
 template <typename T>
@@ -24,14 +24,14 @@ struct BinRule {
 
   BinRule(double lowest, double highest) : low(static_cast<T>(lowest)) {
     scale = static_cast<T>(kRankBins - 3) / (static_cast<T>(highest) - low);
-    // One threshold, or a range too narrow or too wide to cut: all values in bin 1.
+    // One threshold, or a range too narrow or too wide for bins: all values in bin 1.
     if (!(scale > 0) || !std::isfinite(scale)) low = scale = 0;
   }
   UBIQUE_MAP_INLINE std::int32_t operator()(T value) const {
-    T place = (value - low) * scale + 1;
-    place = place > 0 ? place : 0;
-    place = place < kRankBins - 1 ? place : static_cast<T>(kRankBins - 1);
-    return static_cast<std::int32_t>(place);
+    T bin = (value - low) * scale + 1;
+    bin = bin > 0 ? bin : 0;
+    bin = bin < kRankBins - 1 ? bin : static_cast<T>(kRankBins - 1);
+    return static_cast<std::int32_t>(bin);
   }
 };
 
@@ -78,16 +78,16 @@ struct RankPass {
 
   void compare(T value) {
     const auto bin = static_cast<std::size_t>(rule(value));
-    auto place = static_cast<std::size_t>(first[bin]);
+    auto index = static_cast<std::size_t>(first[bin]);
     const auto end = static_cast<std::size_t>(first[bin + 1]);
-    if (end - place > 8) {
-      const auto from = sorted.begin() + static_cast<std::ptrdiff_t>(place);
+    if (end - index > 8) {
+      const auto from = sorted.begin() + static_cast<std::ptrdiff_t>(index);
       const auto to = sorted.begin() + static_cast<std::ptrdiff_t>(end);
-      place = static_cast<std::size_t>(std::lower_bound(from, to, value) - sorted.begin());
+      index = static_cast<std::size_t>(std::lower_bound(from, to, value) - sorted.begin());
     } else {
-      while (place < end && sorted[place] < value) ++place;
+      while (index < end && sorted[index] < value) ++index;
     }
-    ++(place < end && sorted[place] == value ? equals : gaps)[place];
+    ++(index < end && sorted[index] == value ? equals : gaps)[index];
   }
 
   void add_counted_bins() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a few values stand among the many of a map, without sorting the map: what the areas under
-// ROC curves are made of. Exact, ties and all.
+// Ranks of a few values among all values of a map, without sorting the map: the basis of the ROC
+// areas. Exact, ties included.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace ubique::msinet {
 
-/// How many of the values are below and equal to a threshold.
+/// Number of values below a threshold, and equal to it.
 struct Rank {
   std::int64_t below = 0, equal = 0;
 };
 
-/// One Rank for each threshold, in their order. Nothing may be NaN.
+/// One Rank per threshold, in their order. No value may be NaN.
 template <typename T>
 std::vector<Rank> ranks_among(std::span<const T> values, std::span<const double> thresholds);
 

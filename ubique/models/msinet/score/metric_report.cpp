@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Formatting of scores.
 #include "ubique/models/msinet/score/metric_report.h"
 
 #include <fmt/format.h>
@@ -27,7 +28,7 @@ Json values_json(const MetricValues& values) {
   return json;
 }
 
-/// Digits enough to read the same number back; nothing for NaN.
+/// Enough digits to read back the same number; empty for NaN.
 std::string values_csv(const MetricValues& values) {
   std::string text;
   for (const double value : values) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of scores as a table for people, as JSON and as CSV. Text only; who calls writes it.
+// Score rows as a text table, as JSON and as CSV. Returns text; the caller writes it.
 #pragma once
 
 #include <span>
@@ -13,10 +13,10 @@ namespace ubique::msinet {
 /// One line per row, "-" where a metric is not defined.
 std::string score_table(std::span<const ScoreRow> rows, Averaging averaging);
 
-/// Means both ways and every image; null where a metric is not defined.
+/// Means over images and over fixations, and every image; null where a metric is not defined.
 Json scores_json(std::span<const ScoreRow> rows, const ScoreOptions& options);
 
-/// One line per row and image; then one per row without an image: the mean.
+/// One line per row and image; then one line per row with an empty image: the mean.
 std::string scores_csv(std::span<const ScoreRow> rows, Averaging averaging);
 
 }  // namespace ubique::msinet

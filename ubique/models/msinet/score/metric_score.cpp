@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Scores of each image in parallel; the baseline maps.
 #include "ubique/models/msinet/score/metric_score.h"
 
 #include <algorithm>
@@ -22,7 +23,7 @@ double& value_of(MetricValues& values, Metric metric) {
   return values[static_cast<std::size_t>(metric)];
 }
 
-bool of_fixations(std::size_t metric) {
+bool is_mean_over_fixations(std::size_t metric) {
   const auto which = static_cast<Metric>(metric);
   return which != Metric::Cc && which != Metric::Kld && which != Metric::Sim;
 }
@@ -37,7 +38,7 @@ void check_image(const ScoredImage& image) {
         image.name, image.observers.size(), image.points.size());
 }
 
-/// Takes the points out that are not inside, and their observers; returns how many.
+/// Removes points outside of the image, and their observers; returns how many.
 std::int64_t drop_outside(ScoredImage& image) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < image.points.size(); ++i) {
@@ -73,7 +74,7 @@ Averaging usual_averaging(Definition definition) {
 MetricValues ScoreRow::mean(Averaging averaging) const {
   MetricValues sums{};
   for (std::size_t metric = 0; metric < kMetricCount; ++metric) {
-    const bool weighted = averaging == Averaging::Fixations && of_fixations(metric);
+    const bool weighted = averaging == Averaging::Fixations && is_mean_over_fixations(metric);
     double weights = 0;
     for (const auto& image : images) {
       const double weight = weighted ? static_cast<double>(image.fixations) : 1;
@@ -105,7 +106,7 @@ SetScorer::SetScorer(std::vector<ScoredImage> images, const CentreBias& bias, Sc
   }
 }
 
-/// Tuebingen: of all other images; Mit: of a few, drawn anew for each image.
+/// Tuebingen: of all other images; Mit: of a few, drawn for each image.
 std::vector<MapPoint> SetScorer::points_of_others(std::size_t index) const {
   std::vector<std::size_t> sources;
   for (std::size_t i = 0; i < images_.size(); ++i) {
@@ -122,9 +123,9 @@ std::vector<MapPoint> SetScorer::points_of_others(std::size_t index) const {
   const auto& here = images_[index];
   std::vector<MapPoint> points;
   for (const auto source : sources) {
-    const auto& there = images_[source];
+    const auto& other = images_[source];
     const auto scaled =
-        rescale_points(there.points, there.width, there.height, here.width, here.height);
+        rescale_points(other.points, other.width, other.height, here.width, here.height);
     points.insert(points.end(), scaled.begin(), scaled.end());
   }
   return points;
@@ -212,7 +213,7 @@ ScoreRow SetScorer::other_images_row(const MapOf& truth) const {
   for (const auto& [size, baseline] : baselines_) sets[size] = blurred_set(size.first, size.second);
   const auto map = [&](std::size_t index) {
     const auto& image = images_[index];
-    auto rest = sets.at({image.width, image.height});  // blurring is linear: all less its own
+    auto rest = sets.at({image.width, image.height});  // blurring is linear: subtract its own
     const auto own = blur_points(image.points, image.width, image.height,
                                  options_.blur_share * std::max(image.width, image.height));
     for (std::size_t i = 0; i < rest.size(); ++i) rest[i] = std::max(rest[i] - own[i], 0.0);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All metrics of a whole set: a row of scores for a model, and rows for what any model should beat
-// or cannot beat (uniform, centre bias, other images, other observers). Pure: maps come from
-// functions, results are values.
+// All metrics over a whole data set: a row of scores for a model, and rows for the baselines
+// (uniform, centre bias, other images) and for other observers. Maps come from functions; no I/O.
 #pragma once
 
 #include <array>
@@ -16,11 +15,11 @@
 
 namespace ubique::msinet {
 
-/// What a set's score is the mean of. Fixations is for the metrics that are means over fixations
+/// The mean that a set's score is. Fixations applies to the metrics that are means over fixations
 /// (AUC, sAUC, NSS, IG); the others always average over images.
 enum class Averaging { Images, Fixations };
 
-/// As the benchmarks do: Mit over images; Tuebingen (MIT300, MIT1003) over fixations.
+/// As in the benchmarks: Mit over images; Tuebingen (MIT300, MIT1003) over fixations.
 Averaging usual_averaging(Definition definition);
 
 /// In the order of Metric; NaN where a metric is not defined.
@@ -43,19 +42,19 @@ struct ScoreRow {
 struct ScoreOptions {
   Definition definition = Definition::Tuebingen;
   double uniform = 0.01;     ///< share of the uniform density in IG (Tuebingen)
-  double blur_share = 0.03;  ///< deviation of blurred rows, of the longer side
-  int other_images = 10;     ///< sources of sAUC's negatives (Mit)
+  double blur_share = 0.03;  ///< standard deviation of blurs / longer side
+  int other_images = 10;     ///< images that sAUC takes negatives from (Mit)
   AucSampling sampling;
   int threads = 1;
 };
 
-/// The map of image number i, width x height values; called from several threads.
+/// The map of image `index`, width x height values; called from several threads.
 using MapOf = std::function<std::vector<float>(std::size_t index)>;
 
 class SetScorer {
  public:
-  /// Points outside of their image are dropped and counted. Input error that names the image where
-  /// none are left or observers do not match points; and for fewer than two images.
+  /// Points outside of their image are dropped and counted. Input error for an image without points
+  /// or with another number of observers than points, and for fewer than two images.
   SetScorer(std::vector<ScoredImage> images, const CentreBias& bias, ScoreOptions options);
 
   std::size_t size() const { return images_.size(); }
@@ -70,16 +69,16 @@ class SetScorer {
 
   ScoreRow uniform_row(const MapOf& truth) const;
   ScoreRow centre_bias_row(const MapOf& truth) const;
-  /// Fixations of all other images, blurred: a centre bias that has not seen the image.
+  /// Fixations of all other images, blurred: a centre bias without the image itself.
   ScoreRow other_images_row(const MapOf& truth) const;
-  /// Each observer's fixations scored by the blurred ones of the others: how well people predict
-  /// each other. Only the metrics of fixations; Input error for an image with fewer than two
+  /// Each observer's fixations scored by the blurred fixations of the others: how well people
+  /// predict each other. Only metrics of fixations; Input error for an image with fewer than two
   /// observers.
   ScoreRow other_observers_row() const;
 
  private:
   std::vector<MapPoint> points_of_others(std::size_t index) const;
-  /// AUC-Judd, AUC-Borji, sAUC, NSS and IG of some points of the image.
+  /// AUC-Judd, AUC-Borji, sAUC, NSS and IG of the given points.
   void score_points(std::size_t index, std::span<const MapPoint> points,
                     const MeasuredMap<float>& map, MetricValues& values) const;
   ImageScore score_observers(std::size_t index) const;

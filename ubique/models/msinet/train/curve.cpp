@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drawn by hand, letters too: a chart of two lines is no reason for a plotting library.
+// Draws the chart pixel by pixel, with a small bitmap font: two lines need no plotting library.
 #include "ubique/models/msinet/train/curve.h"
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ constexpr int kLeft = 84, kRight = 24, kTop = 44, kBottom = 56;  // margins
 constexpr Colour kInk = {60, 60, 60}, kGrid = {225, 225, 225};
 constexpr Colour kTrainColour = {31, 119, 180}, kValidColour = {255, 127, 14};
 
-/// Five columns and seven rows, the top row first.
+/// A bitmap of five columns and seven rows, the top row first.
 struct Glyph {
   char letter;
   std::array<std::uint8_t, 7> rows;
@@ -68,14 +68,14 @@ void draw_stroke(io::Picture& picture, double x0, double y0, double x1, double y
     for (int x = low(x0, x1); x <= high(x0, x1); ++x) {
       const double along =
           length > 0 ? std::clamp(((x - x0) * dx + (y - y0) * dy) / length, 0.0, 1.0) : 0;
-      const double away = std::hypot(x - x0 - along * dx, y - y0 - along * dy);
-      const double share = std::clamp(half_width + 0.5 - away, 0.0, 1.0);
+      const double distance = std::hypot(x - x0 - along * dx, y - y0 - along * dy);
+      const double share = std::clamp(half_width + 0.5 - distance, 0.0, 1.0);
       if (share > 0) blend_pixel(picture, x, y, colour, share);
     }
   }
 }
 
-/// 1, 2 or 5 times a power of ten, so that a range has four to nine steps of it.
+/// 1, 2 or 5 times a power of ten, so that the range has four to nine steps.
 double nice_step(double range) {
   const double power = std::pow(10.0, std::floor(std::log10(range / 4)));
   for (const double factor : {5.0, 2.0}) {
@@ -108,9 +108,9 @@ CurveAxes axes_of(std::span<const double> train, std::span<const double> valid) 
   }
   if (values.empty()) return axes;
   const auto [least, most] = std::ranges::minmax(values);
-  const double room = most > least ? 0.05 * (most - least) : std::max(std::abs(most), 1.0) * 0.1;
-  axes.least = least - room;
-  axes.most = most + room;
+  const double margin = most > least ? 0.05 * (most - least) : std::max(std::abs(most), 1.0) * 0.1;
+  axes.least = least - margin;
+  axes.most = most + margin;
   return axes;
 }
 

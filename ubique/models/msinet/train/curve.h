@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The picture that MSI-Net's programs leave beside the history: both losses over the epochs.
+// The loss curve that MSI-Net's own programs write beside the history: training and validation loss
+// over the epochs.
 #pragma once
 
 #include <span>

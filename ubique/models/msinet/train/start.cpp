@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Looks for initial weights in --model, the results folder and the run's checkpoint.
 #include "ubique/models/msinet/train/start.h"
 
 #include <algorithm>
@@ -16,11 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kFirstSet = "salicon";
+constexpr const char* kPretrainingSet = "salicon";
 
 bool is_other_known_set(const std::string& dataset) {
   const auto sets = data::saliency_sets();
-  return dataset != kFirstSet &&
+  return dataset != kPretrainingSet &&
          std::ranges::find(sets, dataset, &data::SaliencySet::name) != sets.end();
 }
 
@@ -30,11 +31,11 @@ MsiNetFile open_named(const WeightFile& file, const std::string& device) {
   return load_any(file.path);
 }
 
-/// Of a folder that --model names: the best of this data set, else of SALICON.
+/// From a folder given by --model: the best weights of this data set, else of SALICON.
 MsiNetFile open_folder(const fs::path& folder, const std::string& dataset,
                        const std::string& device) {
   auto found = find_results(folder, "best", dataset, device);
-  if (!found) found = find_results(folder, "best", kFirstSet, device);
+  if (!found) found = find_results(folder, "best", kPretrainingSet, device);
   return found ? open_named(*found, device) : load_any(find_best(folder, dataset, device));
 }
 
@@ -43,14 +44,14 @@ std::optional<MsiNetFile> open_earlier(const fs::path& results, const std::strin
   if (const auto latest = find_results(results, "latest", dataset, device)) {
     return open_named(*latest, device);
   }
-  const auto first = find_results(results, "best", kFirstSet, device);
+  const auto first = find_results(results, "best", kPretrainingSet, device);
   if (first && is_other_known_set(dataset)) return open_named(*first, device);
   check(!is_other_known_set(dataset), ErrorKind::Input,
         "[msinet.train] nothing to fine-tune for {}; got no {} in {}. Train on SALICON first (with "
         "the same --results, or --dataset {},{}), or give weights with --model.",
-        dataset, weight_file_name(kFirstSet, device), (results / "ckpts" / "best").string(),
-        kFirstSet, dataset);
-  log::info("no earlier weights in {}: fresh ones (--model takes a VGG16 to begin with)",
+        dataset, weight_file_name(kPretrainingSet, device), (results / "ckpts" / "best").string(),
+        kPretrainingSet, dataset);
+  log::info("no earlier weights in {}: starts from random ones (--model takes a pretrained VGG16)",
             results.string());
   return std::nullopt;
 }
@@ -65,10 +66,10 @@ std::string dataset_label(const Config& config) {
     if (!folder.empty()) folder = fs::absolute(folder).lexically_normal();
     name = (folder.has_filename() ? folder : folder.parent_path()).filename().string();
   }
-  const auto odd = [](char c) {
+  const auto unsafe = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '-';
   };
-  std::ranges::replace_if(name, odd, '-');
+  std::ranges::replace_if(name, unsafe, '-');
   return name.empty() ? "pictures" : name;
 }
 
@@ -82,8 +83,8 @@ std::optional<MsiNetFile> start_file(const engine::Request& request) {
   const fs::path results = request.config.get<std::string>("results", "");
   if (results.empty()) return std::nullopt;
   const auto last = request.output / "checkpoints" / "last";
-  const bool goes_on = request.config.get("resume", false) && engine::is_checkpoint(last);
-  return goes_on ? open_file(last) : open_earlier(results, dataset, device);
+  const bool resumes = request.config.get("resume", false) && engine::is_checkpoint(last);
+  return resumes ? open_file(last) : open_earlier(results, dataset, device);
 }
 
 }  // namespace ubique::msinet

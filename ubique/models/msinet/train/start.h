@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which weights a training begins with.
+// Initial weights of a training run.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,14 @@
 
 namespace ubique::msinet {
 
-/// What files of a training are called: --dataset, else the folder of the pictures.
+/// Label in the names of a run's result files: --dataset, else the folder of the pictures.
 std::string dataset_label(const Config& config);
 
-/// --model: a checkpoint, a file, or a folder of named weights (this data set's, else SALICON's).
-/// Else, with --results, the order of MSI-Net's programs: the latest weights of this data set (of
-/// this device, else of another); for another known set than SALICON, the best SALICON ones (Input
-/// error without); nothing, which means fresh weights. A run that goes on goes on with its own.
-/// Without --results nothing is looked for: a run that shares no folder with others has no others
-/// to go on from.
+/// With --model: that checkpoint or file, or from a folder of named weights those of this data set,
+/// else SALICON's. Else with --results, as MSI-Net's own programs: the latest weights of this data
+/// set (of this device, else of another); for other known sets than SALICON the best SALICON
+/// weights (Input error if there are none). A resumed run uses its own checkpoint. Nothing: the
+/// weights are to be initialised.
 std::optional<MsiNetFile> start_file(const engine::Request& request);
 
 }  // namespace ubique::msinet

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds the task from a request; validation scores and pictures; the results folder.
 #include "ubique/models/msinet/train/task.h"
 
 #include <ATen/ATen.h>
@@ -28,14 +29,14 @@ std::unique_ptr<MsiNetModel> start_model(const engine::Request& request,
   if (!file) return std::make_unique<MsiNetModel>(asked);
   file->config.size = asked.size;
   file->config.dataset = asked.dataset;
-  file->config.device.clear();  // the one that it is trained on from now on
+  file->config.device.clear();  // of the earlier training
   const auto seed = static_cast<std::uint64_t>(request.config.get<std::int64_t>("seed", 42));
   auto model = std::make_unique<MsiNetModel>(*file, Random(seed));
   model->set_initialized();
   return model;
 }
 
-/// Scores that a run may watch, and whether a higher one is better.
+/// Scores that a run can watch, and whether higher is better.
 constexpr std::pair<const char*, bool> kWatched[] = {
     {"loss", false}, {"kld", false}, {"cc", true}, {"sim", true}, {"nss", true}};
 
@@ -48,7 +49,7 @@ void settle_watch(const Config& config, bool has_fixations, engine::Recipe& reci
         "[msinet.train] no score has the name to watch; got watch {}, expected one of {}.{}",
         recipe.watch, join(names, ", "), hint(recipe.watch, names));
   check(recipe.watch != "nss" || has_fixations, ErrorKind::Usage,
-        "[msinet.train] NSS looks at fixations; got none of the pictures to validate with. Give "
+        "[msinet.train] NSS needs fixations; got none for the validation pictures. Give "
         "--fixations, or watch cc.");
   recipe.watch_higher = config.get("watch_higher", found->second);
 }
@@ -67,23 +68,10 @@ io::Picture picture_of(const at::Tensor& image) {  // (3, H, W), 0 to 255
           {from, from + bytes.numel()}};
 }
 
-/// Side by side.
-io::Picture beside(const io::Picture& left, const io::Picture& right) {
-  io::Picture both{left.width + right.width, left.height, 3, {}};
-  const auto row = static_cast<std::ptrdiff_t>(left.width) * 3;
-  for (int y = 0; y < left.height; ++y) {
-    for (const auto* picture : {&left, &right}) {
-      const auto from = picture->pixels.begin() + y * row;
-      both.pixels.insert(both.pixels.end(), from, from + row);
-    }
-  }
-  return both;
-}
-
-/// Sums of what a batch's maps are worth.
-struct Worth {
+/// Sums of validation scores.
+struct ScoreSums {
   double loss = 0, kld = 0, cc = 0, sim = 0, nss = 0;
-  std::int64_t maps = 0, looked_at = 0;
+  std::int64_t maps = 0, with_fixations = 0;
 
   void add(const at::Tensor& map, const at::Tensor& truth) {
     const auto got = measured(map), wanted = measured(truth);
@@ -100,14 +88,16 @@ struct Worth {
     const auto inside = keep_inside(points, got.width, got.height, outside);
     if (inside.empty()) return;
     nss += msinet::nss(got, inside, Definition::Tuebingen);
-    ++looked_at;
+    ++with_fixations;
   }
 
   engine::Scores means() const {
     const auto count = static_cast<double>(std::max<std::int64_t>(maps, 1));
     engine::Scores scores = {
         {"loss", loss / count}, {"kld", kld / count}, {"cc", cc / count}, {"sim", sim / count}};
-    if (looked_at > 0) scores.emplace_back("nss", nss / static_cast<double>(looked_at));
+    if (with_fixations > 0) {
+      scores.emplace_back("nss", nss / static_cast<double>(with_fixations));
+    }
     return scores;
   }
 };
@@ -149,7 +139,7 @@ std::unique_ptr<MsiNetTask> make_task(const engine::Request& request) {
   const auto data = open_data(config, network.size, hardware_threads());
   const bool flip = config.get("flip", false);
   check(!data.train.empty(), ErrorKind::Input,
-        "[msinet.train] nothing to learn from; got no pictures to train with in the data.");
+        "[msinet.train] no training data; got no pictures for training in the data set.");
   parts.training = std::make_unique<SaliencyDataset>(data.train, data, network.preprocessing, flip);
   if (!data.valid.empty()) {
     parts.validation =
@@ -163,7 +153,7 @@ std::unique_ptr<MsiNetTask> make_task(const engine::Request& request) {
   parts.results = config.get<std::string>("results", "");
   parts.dataset = dataset_label(config);
   parts.provenance = {{"data", parts.training->fingerprint()}, {"dataset", data.name}};
-  log::info("{}: {} pictures to learn from, {} to validate with", network.name(), data.train.size(),
+  log::info("{}: {} pictures for training, {} for validation", network.name(), data.train.size(),
             data.valid.size());
   return std::make_unique<MsiNetTask>(std::move(parts));
 }
@@ -177,15 +167,15 @@ std::vector<engine::TrainStage> dataset_stages(const Config& config) {
     check(std::ranges::none_of(stages, is_same), ErrorKind::Usage,
           "[msinet.train] a data set comes twice in --dataset; got {}, expected each once.", name);
     check(std::filesystem::path(name).filename() == name, ErrorKind::Usage,
-          "[msinet.train] a data set is a name, its place is --data; got '{}'.", name);
+          "[msinet.train] --dataset takes names, --data the folder; got '{}', expected a name.",
+          name);
     stages.push_back({name, {{"dataset", name}}});
   }
   return stages;
 }
 
-/// Weights and history as the programs that people know leave them. A run's own folder is their
-/// place unless one is named: there, as with those programs, runs take each other's weights up, and
-/// that should be somebody's wish.
+/// Writes the files of MSI-Net's own programs. Runs that share a results folder start from each
+/// other's weights, so by default every run has its own.
 void MsiNetTask::epoch_closed(const engine::EpochRecord& record,
                               const std::filesystem::path& folder) {
   const ResultsFolder results(parts_.results.empty() ? folder / "results" : parts_.results,
@@ -203,7 +193,7 @@ engine::Scores MsiNetTask::validate() {
   if (parts_.validation == nullptr) return {};
   Predictor predictor(parts_.model->msinet());
   pictures_.clear();
-  Worth worth;
+  ScoreSums sums;
   const auto count = parts_.validation->size();
   const bool scored = parts_.validation->has_fixations();
   for (std::int64_t first = 0; first < count; first += kValidationBatch) {
@@ -214,16 +204,17 @@ engine::Scores MsiNetTask::validate() {
     const auto& truths = batch.tensors.at("map");
     const auto maps = predictor.maps(images);  // (B, H, W)
     for (std::int64_t i = 0; i < batch.samples; ++i) {
-      worth.add(maps[i], truths[i]);
-      if (scored) worth.add_points(maps[i], parts_.validation->points(first + i));
+      sums.add(maps[i], truths[i]);
+      if (scored) sums.add_points(maps[i], parts_.validation->points(first + i));
       if (first + i >= kPictures) continue;
       const auto picture = picture_of(images[i]);
-      pictures_.push_back({parts_.validation->sample(first + i).id + ": prediction, truth",
-                           io::png_bytes(beside(draw_heatmap(picture, measured(maps[i]), {}),
-                                                draw_heatmap(picture, measured(truths[i]), {})))});
+      pictures_.push_back(
+          {parts_.validation->sample(first + i).id + ": prediction, truth",
+           io::png_bytes(side_by_side(draw_heatmap(picture, measured(maps[i]), {}),
+                                      draw_heatmap(picture, measured(truths[i]), {})))});
     }
   }
-  return worth.means();
+  return sums.means();
 }
 
 }  // namespace ubique::msinet

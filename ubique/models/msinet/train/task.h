@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An MSI-Net training job: pictures with maps, a model, and validation on the held-out ones.
+// An MSI-Net training job: pictures with target maps, a model, and validation on held-out pictures.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace ubique::msinet {
 
-/// The original's: TensorFlow 1's Adam at 1e-5, constant, 10 epochs.
+/// The original's recipe: TensorFlow 1's Adam at a constant 1e-5, 10 epochs.
 engine::Recipe original_recipe();
 
 struct TaskParts {
@@ -19,8 +19,8 @@ struct TaskParts {
   std::unique_ptr<SaliencyDataset> training, validation;  ///< validation may be null
   engine::Recipe recipe;
   Json provenance;
-  std::filesystem::path results;  ///< empty: in the run's folder
-  std::string dataset;            ///< what files are called
+  std::filesystem::path results;  ///< results folder; empty: in the run's folder
+  std::string dataset;            ///< label in the names of result files
 };
 
 class MsiNetTask final : public engine::Task {
@@ -30,7 +30,7 @@ class MsiNetTask final : public engine::Task {
   engine::Model& model() override { return *parts_.model; }
   const engine::Dataset& training_set() override { return *parts_.training; }
   const engine::Recipe& recipe() const override { return parts_.recipe; }
-  /// loss (the original's), kld, cc, sim and, of fixations, nss of the maps in the network's frame.
+  /// Means of loss (the original's), kld, cc, sim and, with fixations, nss, at the network's size.
   engine::Scores validate() override;
   std::vector<engine::ReportPicture> pictures() override { return pictures_; }
   void epoch_closed(const engine::EpochRecord& record,
@@ -47,7 +47,7 @@ std::unique_ptr<MsiNetTask> make_task(const engine::Request& request);
 
 std::vector<engine::Option> msinet_train_options();
 
-/// --dataset salicon,fixationadd1000: one training after the other.
+/// --dataset salicon,fixationadd1000: one training per data set, in this order.
 std::vector<engine::TrainStage> dataset_stages(const Config& config);
 
 }  // namespace ubique::msinet

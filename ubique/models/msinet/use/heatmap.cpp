@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Colours: the palettes run through a few anchors of our own choosing, dark to light, so that they
-// also read in grey; jet is the usual formula.
+// Palettes, blending and peaks. The palettes interpolate a few anchor colours of our own, dark to
+// light, so that they also work in greyscale; jet is the usual formula.
 #include "ubique/models/msinet/use/heatmap.h"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "ubique/base/error.h"
@@ -36,9 +37,9 @@ constexpr std::array<Colour, 7> kViridisAnchors = {{
 constexpr std::array<std::string_view, 4> kPaletteNames = {"inferno", "viridis", "jet", "grey"};
 
 Colour between_anchors(std::span<const Colour> anchors, double share) {
-  const double place = share * static_cast<double>(anchors.size() - 1);
-  const auto lower = std::min(static_cast<std::size_t>(place), anchors.size() - 2);
-  const double part = place - static_cast<double>(lower);
+  const double position = share * static_cast<double>(anchors.size() - 1);
+  const auto lower = std::min(static_cast<std::size_t>(position), anchors.size() - 2);
+  const double part = position - static_cast<double>(lower);
   Colour colour{};
   for (std::size_t c = 0; c < 3; ++c) {
     const double value = anchors[lower][c] * (1 - part) + anchors[lower + 1][c] * part;
@@ -57,10 +58,10 @@ Colour jet_colour(double share) {
   return colour;
 }
 
-// As many colours at once: a picture has more pixels than that.
+// Colours are computed once per level, not per pixel.
 constexpr std::size_t kLevels = 1024;
 
-/// Which of the levels a value stands on, between the map's lowest and highest.
+/// The level of a value in the map's range.
 class LevelScale {
  public:
   explicit LevelScale(const MeasuredMap<float>& map)
@@ -75,7 +76,7 @@ class LevelScale {
   float least_, scale_;
 };
 
-/// What becomes of a pixel on each level: (kept * pixel + added) / 2^16.
+/// Blending in fixed point: new pixel = (kept * pixel + added) / 2^16.
 struct LevelBlend {
   int kept = 0;
   std::array<int, 3> added{};
@@ -96,7 +97,7 @@ std::vector<LevelBlend> level_blends(const HeatmapStyle& style) {
   return blends;
 }
 
-void lay_over(io::Picture& picture, const MeasuredMap<float>& map, const HeatmapStyle& style) {
+void blend_map(io::Picture& picture, const MeasuredMap<float>& map, const HeatmapStyle& style) {
   const auto blends = level_blends(style);
   const LevelScale level(map);
   auto* pixel = picture.pixels.data();
@@ -108,9 +109,9 @@ void lay_over(io::Picture& picture, const MeasuredMap<float>& map, const Heatmap
   }
 }
 
-constexpr float kGone = -std::numeric_limits<float>::infinity();
+constexpr float kTaken = -std::numeric_limits<float>::infinity();
 
-/// Takes a disc out of what is left and gives the mass that was in it.
+/// Marks the pixels of a disc as taken and returns the mass that was in it.
 double take_disc(std::vector<float>& left, const MeasuredMap<float>& map, const Peak& peak,
                  double radius, const DensityRule& density) {
   const double reach = std::min(radius, static_cast<double>(map.width) + map.height);
@@ -120,9 +121,9 @@ double take_disc(std::vector<float>& left, const MeasuredMap<float>& map, const 
     for (int x = std::max(0, peak.x - whole); x <= std::min(map.width - 1, peak.x + whole); ++x) {
       auto& value = left[static_cast<std::size_t>(y) * static_cast<std::size_t>(map.width) +
                          static_cast<std::size_t>(x)];
-      if (value == kGone || std::hypot(x - peak.x, y - peak.y) > reach) continue;
+      if (value == kTaken || std::hypot(x - peak.x, y - peak.y) > reach) continue;
       mass += density(static_cast<double>(value));
-      value = kGone;
+      value = kTaken;
     }
   }
   return mass;
@@ -165,21 +166,21 @@ io::Picture colour_picture(const MeasuredMap<float>& map, Palette palette) {
   style.palette = palette;
   style.alpha = 1;
   style.fade = false;
-  lay_over(picture, map, style);
+  blend_map(picture, map, style);
   return picture;
 }
 
 std::vector<Peak> find_peaks(const MeasuredMap<float>& map, int count, double radius) {
   check(count >= 0 && radius >= 0, ErrorKind::Usage,
-        "[msinet.heatmap] peaks cannot be found like this; got {} of them {} pixels apart, "
-        "expected no negative numbers.",
+        "[msinet.heatmap] negative count or distance of peaks; got {} peaks, {} pixels apart, "
+        "expected 0 or more.",
         count, radius);
   const auto density = density_rule(map, Definition::Tuebingen);
   std::vector<float> left(map.values.begin(), map.values.end());
   std::vector<Peak> peaks;
   while (peaks.size() < static_cast<std::size_t>(count)) {
     const auto highest = std::max_element(left.begin(), left.end());
-    if (*highest == kGone || static_cast<double>(*highest) <= map.min) break;
+    if (*highest == kTaken || static_cast<double>(*highest) <= map.min) break;
     const auto index = highest - left.begin();
     Peak peak{static_cast<int>(index % map.width), static_cast<int>(index / map.width), *highest};
     peak.share = take_disc(left, map, peak, radius, density);
@@ -203,6 +204,18 @@ void blend_pixel(io::Picture& picture, int x, int y, const Colour& colour, doubl
   }
 }
 
+io::Picture side_by_side(const io::Picture& left, const io::Picture& right) {
+  io::Picture both{left.width + right.width, left.height, 3, {}};
+  both.pixels.resize(left.pixels.size() + right.pixels.size());
+  const auto row = static_cast<std::size_t>(left.width) * 3;
+  for (std::size_t y = 0; y < static_cast<std::size_t>(left.height); ++y) {
+    auto* to = both.pixels.data() + 2 * y * row;
+    std::memcpy(to, left.pixels.data() + y * row, row);
+    std::memcpy(to + row, right.pixels.data() + y * row, row);
+  }
+  return both;
+}
+
 io::Picture draw_heatmap(const io::Picture& image, const MeasuredMap<float>& map,
                          const HeatmapStyle& style) {
   check_style(style);
@@ -211,7 +224,7 @@ io::Picture draw_heatmap(const io::Picture& image, const MeasuredMap<float>& map
         "the map first.",
         map.width, map.height, image.width, image.height);
   auto picture = io::as_rgb(image);
-  lay_over(picture, map, style);
+  blend_map(picture, map, style);
   if (!map.constant()) {
     for (const double level : style.contours) {
       draw_contour(picture, map, map.min + level * (map.max - map.min), {255, 255, 255});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of saliency maps: in colour, laid over the image, with contours and the points where a
-// viewer would look first. Works on pictures in memory; knows nothing of files.
+// Drawing saliency maps: in colour, blended over the image, with contours and the points where a
+// viewer would look first. Works on pictures in memory; no files.
 #pragma once
 
 #include <array>
@@ -20,21 +20,21 @@ using Colour = std::array<std::uint8_t, 3>;
 Palette parse_palette(std::string_view text);          ///< Usage error for an unknown name
 Colour palette_colour(Palette palette, double share);  ///< share from 0 to 1, clamped
 
-/// The map from its lowest to its highest value through the palette; a constant map is all lowest.
+/// The map's range mapped to the palette; a constant map gets the palette's lowest colour.
 io::Picture colour_picture(const MeasuredMap<float>& map, Palette palette);
 
-/// A place that stands out, in pixels, the map's value there, and how much of the map's mass lies
-/// in the disc around it (without the discs of the places before it).
+/// A local maximum in pixels, the map's value there, and the share of the map's mass in the disc
+/// around it (without the discs of earlier peaks).
 struct Peak {
   int x = 0, y = 0;
   float value = 0;
   double share = 0;
 };
 
-/// The highest pixel, then the highest outside of a disc around it, and so on: fewer than `count`
-/// where nothing above the map's minimum is left. Usage error for a negative count or radius.
+/// The highest pixel, then the highest outside of a disc around it, and so on; fewer than `count`
+/// if nothing above the map's minimum is left. Usage error for a negative count or radius.
 std::vector<Peak> find_peaks(const MeasuredMap<float>& map, int count, double radius);
-/// The usual distance between them: an eighth of the longer side.
+/// The default radius: an eighth of the longer side.
 double peak_distance(const MeasuredMap<float>& map);
 
 struct HeatmapStyle {
@@ -47,19 +47,22 @@ struct HeatmapStyle {
 
 void check_style(const HeatmapStyle& style);  ///< Usage error for an alpha or level beyond 0..1
 
-/// The map over the image (grey, RGB or RGBA, whose opacity is ignored), as RGB. Input error where
-/// their sizes differ; Usage error as check_style has it.
+/// The map blended over the image (grey, RGB or RGBA, whose alpha is ignored), as RGB. Input error
+/// if their sizes differ; Usage error as in check_style.
 io::Picture draw_heatmap(const io::Picture& image, const MeasuredMap<float>& map,
                          const HeatmapStyle& style);
 
-// The parts of it, on RGB pictures of the map's size.
-/// Lines where the map crosses a value: marching squares between pixel middles, smooth edges.
+// Parts of draw_heatmap, on RGB pictures of the map's size.
+/// Lines where the map crosses a value: marching squares between pixel centres, antialiased.
 void draw_contour(io::Picture& picture, const MeasuredMap<float>& map, double value,
                   const Colour& colour);
 /// Rings with the numbers 1, 2, ... in them.
 void draw_peaks(io::Picture& picture, std::span<const Peak> peaks);
 
-/// Mixes a colour into one pixel; outside of the picture nothing happens.
+/// Two RGB pictures of one size as one of twice the width.
+io::Picture side_by_side(const io::Picture& left, const io::Picture& right);
+
+/// Mixes a colour into one pixel; does nothing outside of the picture.
 void blend_pixel(io::Picture& picture, int x, int y, const Colour& colour, double opacity);
 
 }  // namespace ubique::msinet

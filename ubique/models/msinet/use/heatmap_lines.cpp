@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Contours and markers of a heat map. Lines are drawn by distance: a pixel is covered as far as its
-// middle lies within the line, so edges are smooth without a second pass.
+// Contours and markers of a heat map. Lines are drawn by distance: a pixel's coverage follows from
+// the distance of its centre to the line, which antialiases in one pass.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace ubique::msinet {
 namespace {
 
-/// In pixels; a large picture is looked at from further away.
+/// In pixels; grows with the picture, because large ones are viewed scaled down.
 double contour_half_width(int width, int height) {
   return 0.75 * std::max(1.0, std::max(width, height) / 1200.0);
 }
@@ -29,7 +29,7 @@ double distance_to_segment(double x, double y, const LineEnd& a, const LineEnd& 
   return std::hypot(x - a.x - along * dx, y - a.y - along * dy);
 }
 
-/// How far each pixel is from the nearest line.
+/// Distance of each pixel to the nearest line.
 class LineDistance {
  public:
   LineDistance(int width, int height)
@@ -54,7 +54,7 @@ class LineDistance {
     }
   }
 
-  /// The line with a dark rim, so that it is seen on white pages too.
+  /// Draws the line with a dark rim, which keeps it visible on a white background.
   void paint(io::Picture& picture, const Colour& colour) const {
     for (int y = 0; y < height_; ++y) {
       for (int x = 0; x < width_; ++x) {
@@ -80,7 +80,7 @@ class LineDistance {
   std::vector<float> away_;
 };
 
-/// The square between four pixel middles: corners clockwise from the top left, side i from corner i
+/// The square between four pixel centres: corners clockwise from the top left, side i from corner i
 /// to the next.
 struct MarchingSquare {
   std::array<LineEnd, 4> corners;
@@ -101,7 +101,7 @@ struct MarchingSquare {
     }
     if (count == 2) lines.add(crossing(crossed[0]), crossing(crossed[1]));
     if (count == 4) {
-      // A saddle: the middle decides which corners belong together.
+      // A saddle: the mean decides which corners are connected.
       const double middle = (heights[0] + heights[1] + heights[2] + heights[3]) / 4;
       const bool around_first = (middle >= 0) != (heights[0] >= 0);
       const std::size_t first = around_first ? 3 : 0;  // lines cut off corners 0 and 2, or 1 and 3

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Encoding of maps and overlays.
 #include "ubique/models/msinet/use/map_files.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of one picture, as bytes: its map in the format asked for, and its overlay.
+// The output files of one picture, as bytes: its map in the chosen format, and its overlay.
 #pragma once
 
 #include <string>
@@ -11,11 +11,11 @@ namespace ubique::msinet {
 
 struct PictureFiles {
   std::string map;
-  std::string overlay;  ///< empty where none is wanted
+  std::string overlay;  ///< empty without --overlay
 };
 
-/// `map` counts 0 to 255. PNG and JPEG have it rounded, png16 as 0 to 65,535, .npy as f32 from 0
-/// to 1.
+/// `map` ranges from 0 to 255. PNG and JPEG round it, png16 scales it to 0..65,535, .npy to f32 in
+/// 0..1.
 std::string map_file_bytes(const data::Image& map, MapFormat format);
 PictureFiles encode_files(const io::Picture& picture, const data::Image& map,
                           const MeasuredMap<float>& measured, const RunSettings& settings);

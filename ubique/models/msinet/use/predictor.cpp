@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Resizing, the forward pass, and the cache of captured graphs.
 #include "ubique/models/msinet/use/predictor.h"
 
 #include <ATen/ATen.h>
@@ -14,7 +15,7 @@
 namespace ubique::msinet {
 namespace {
 
-/// Each keeps its own memory; the last batch of a folder is smaller than the others.
+/// Each holds its own memory. More than one is needed: the last batch of a folder is smaller.
 constexpr std::size_t kMostRecordings = 4;
 
 data::FrameSize frame_of(const MsiNetConfig& config) {
@@ -57,19 +58,19 @@ Predictor::Recorded& Predictor::recorded(const at::Tensor& images) {
 at::Tensor Predictor::maps_on_device(const at::Tensor& images) {
   const at::NoGradGuard no_gradients;
   const auto device = network_->parameters().front().device();
-  const auto there = images.to(device);
+  const auto input = images.to(device);
   if (records_) {
-    auto& recording = recorded(there);
+    auto& recording = recorded(input);
     records_ = recording.work != nullptr;
     if (records_) {
-      recording.images.copy_(there);
+      recording.images.copy_(input);
       recording.work->replay();
       return recording.maps.clone();
     }
     recorded_.clear();
   }
   const engine::Autocast autocast(device.type(), autocast_);
-  return network_->forward(there);
+  return network_->forward(input);
 }
 
 at::Tensor Predictor::maps(const at::Tensor& images) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Saliency maps of pictures of any size: into the network's frame, through it, and back. Knows no
+// Saliency maps of pictures of any size: resized to the network's input, run, and resized back. No
 // files.
 #pragma once
 
@@ -16,25 +16,25 @@ namespace ubique::msinet {
 
 class Predictor {
  public:
-  /// The network as the plan says, its weights arranged once for the device; where the plan allows
-  /// it, pictures of one size go through it as one launch.
+  /// The network frozen as the plan says; where the plan allows graph capture, each batch size is
+  /// recorded once and then replayed as one launch.
   Predictor(const MsiNetFile& file, const plan::Plan& plan, c10::Device device);
-  /// A network that is on its device already (validation while training); not owned.
+  /// A network that is already on its device (validation during training); not owned.
   explicit Predictor(MsiNet& network);
 
   const MsiNetConfig& config() const { return network_->config(); }
-  /// A picture in the network's frame; the part that needs no device.  (3, H, W)
+  /// A picture at the network's input size; needs no device.  (3, H, W)
   at::Tensor prepare(const io::Picture& picture, int threads = 1) const;
-  /// Maps in the frame, 0 to 1, on the host, f32.  (B, 3, H, W) to (B, H, W)
+  /// Maps at the network's size, 0 to 1, on the host, f32.  (B, 3, H, W) to (B, H, W)
   at::Tensor maps(const at::Tensor& images);
-  /// A map in the frame as one of the picture's size, 0 to 255.
+  /// A map at the network's size resized to the picture's, 0 to 255.
   data::Image restore(const at::Tensor& map, data::FrameSize picture, int threads = 1) const;
 
-  /// The same on the device, nothing waited for.  (B, 3, H, W) to (B, 1, H, W)
+  /// Like maps(), but on the device and without synchronising.  (B, 3, H, W) to (B, 1, H, W)
   at::Tensor maps_on_device(const at::Tensor& images);
 
  private:
-  /// A recording with the memory that it reads and writes.
+  /// A captured graph with its input and output buffers.
   struct Recorded {
     at::Tensor images, maps;
     std::unique_ptr<device::Recording> work;
@@ -45,7 +45,7 @@ class Predictor {
   MsiNet* network_;
   engine::AutocastState autocast_;
   bool records_ = false;
-  std::vector<Recorded> recorded_;  // the newest last
+  std::vector<Recorded> recorded_;  // newest last
 };
 
 }  // namespace ubique::msinet

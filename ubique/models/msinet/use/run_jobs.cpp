@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From what was typed to what is to be done, with names that neither clash nor overwrite an input.
+// From command-line inputs to jobs, with output names that neither clash nor overwrite an input.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// One name for a file, however it was typed.
+/// The canonical form of a path, however it was typed.
 fs::path plain_path(const fs::path& path) {
   std::error_code ignored;
   auto plain = fs::weakly_canonical(fs::absolute(path, ignored), ignored);
@@ -46,7 +46,8 @@ class JobLister {
   RunJobs finish() {
     const bool one_video = settings_.output == "-" || is_video_name(settings_.output);
     check(!one_video || (jobs_.videos.size() == 1 && jobs_.pictures.empty()), ErrorKind::Usage,
-          "[msinet.run] one video cannot hold all that; got {} pictures and {} videos for -o {}, "
+          "[msinet.run] several inputs cannot go into one video; got {} pictures and {} videos for "
+          "-o {}, "
           "expected one video. Name a folder instead.",
           jobs_.pictures.size(), jobs_.videos.size(), settings_.output.string());
     for (const auto& job : jobs_.pictures) {
@@ -74,7 +75,7 @@ class JobLister {
       jobs_.pictures.push_back({picture, free_target(below)});
     }
     check(taken > 0, ErrorKind::Input,
-          "[msinet.run] no picture there; got {}, expected .png or .jpg files (videos are named "
+          "[msinet.run] no picture found; got {}, expected .png or .jpg files (videos are named "
           "one by one).",
           input.string());
   }
@@ -106,7 +107,7 @@ class JobLister {
 
   void require_free(const fs::path& result) const {
     check(!inputs_.contains(plain_path(result)), ErrorKind::Usage,
-          "[msinet.run] a result would overwrite an input; got {}, expected another place. Name "
+          "[msinet.run] a result would overwrite an input; got {}, expected another path. Name "
           "one with -o.",
           result.string());
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The pipeline: read, predict in batches, draw and write; pictures grouped by size.
 #include "ubique/models/msinet/use/run_pictures.h"
 
 #include <ATen/ATen.h>
@@ -26,12 +27,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Pictures of like size run together; so many pixels may be under way at once. Decoded, drawn and
-// encoded, a pixel takes up to 20 bytes.
-constexpr std::int64_t kPixelsUnderWay = std::int64_t{1} << 27;
-constexpr std::array<std::int64_t, 2> kLaneLimits = {std::int64_t{1} << 22, std::int64_t{1} << 25};
+// Limit of pixels in flight; each takes up to 20 bytes (decoded, drawn, encoded). Pictures of
+// similar size form a group, so that small ones are not held back by the limit of large ones.
+constexpr std::int64_t kPixelsInFlight = std::int64_t{1} << 27;
+constexpr std::array<std::int64_t, 2> kGroupLimits = {std::int64_t{1} << 22, std::int64_t{1} << 25};
 
-/// A picture that has been read and brought into the frame, or the reason why not.
+/// A picture that has been read and resized, or the error.
 struct ReadyPicture {
   std::size_t job = 0;
   io::Picture picture;
@@ -39,7 +40,7 @@ struct ReadyPicture {
   std::string error;
 };
 
-/// What is left to say of a picture once its files are written.
+/// Table lines of a picture whose files are written, or the error.
 struct FinishedPicture {
   std::size_t job = 0;
   std::string attention, fixations, error;
@@ -63,8 +64,8 @@ class PictureRun {
 
   PicturesDone run() {
     const auto start = std::chrono::steady_clock::now();
-    for (const auto& [limit, lane] : lanes()) {
-      if (!done_.stopped) run_lane(lane);
+    for (const auto& [limit, group] : size_groups()) {
+      if (!done_.stopped) run_group(group);
     }
     progress_.finish();
     attention_.write();
@@ -77,13 +78,13 @@ class PictureRun {
   }
 
  private:
-  struct Lane {
+  struct SizeGroup {
     std::vector<std::size_t> jobs;
     std::int64_t largest = 1;  // pixels
   };
 
-  /// By size, from the headers alone; what is refused there is not in any of them.
-  std::map<std::size_t, Lane> lanes() {
+  /// Groups by size, read from the file headers; refused and finished pictures are in none.
+  std::map<std::size_t, SizeGroup> size_groups() {
     std::vector<std::int64_t> pixels(jobs_.size());
     std::vector<std::string> refused(jobs_.size());
     parallel_for(static_cast<std::int64_t>(jobs_.size()), hardware_threads(),
@@ -93,7 +94,7 @@ class PictureRun {
                      pixels[i] = pixels_of(jobs_[i], refused[i]);
                    }
                  });
-    std::map<std::size_t, Lane> lanes;
+    std::map<std::size_t, SizeGroup> groups;
     for (std::size_t i = 0; i < jobs_.size(); ++i) {
       if (!refused[i].empty()) {
         take_error(i, std::move(refused[i]));
@@ -101,16 +102,16 @@ class PictureRun {
         ++done_.skipped;
         progress_.advance();
       } else {
-        const auto limit = std::ranges::lower_bound(kLaneLimits, pixels[i]);
-        auto& lane = lanes[static_cast<std::size_t>(limit - kLaneLimits.begin())];
-        lane.jobs.push_back(i);
-        lane.largest = std::max(lane.largest, pixels[i]);
+        const auto limit = std::ranges::lower_bound(kGroupLimits, pixels[i]);
+        auto& group = groups[static_cast<std::size_t>(limit - kGroupLimits.begin())];
+        group.jobs.push_back(i);
+        group.largest = std::max(group.largest, pixels[i]);
       }
     }
-    return lanes;
+    return groups;
   }
 
-  /// 0 for a picture that is done already.
+  /// 0 for a picture that is skipped because its map exists.
   std::int64_t pixels_of(const PictureJob& job, std::string& refused) const {
     std::error_code ignored;
     if (settings_.skip_existing && fs::exists(map_path(job, settings_), ignored)) return 0;
@@ -128,14 +129,14 @@ class PictureRun {
     }
   }
 
-  void run_lane(const Lane& lane) {
+  void run_group(const SizeGroup& group) {
     const auto most =
-        static_cast<int>(std::clamp<std::int64_t>(kPixelsUnderWay / lane.largest, 1, 1 << 16));
-    // Of those under way some are being read, some wait for the network, some are written.
+        static_cast<int>(std::clamp<std::int64_t>(kPixelsInFlight / group.largest, 1, 1 << 16));
+    // Pictures in flight are spread over reading, waiting for the network, and writing.
     const auto threads = [&](int wanted) { return std::min(wanted, most / 6); };
     const int batch = std::clamp(most / 3, 1, pace_.batch);
-    inside_threads_ = most < 6 ? hardware_threads() : 1;
-    data::Prefetch<ReadyPicture> ready(reader(lane.jobs), threads(pace_.decoders));
+    threads_per_picture_ = most < 6 ? hardware_threads() : 1;
+    data::Prefetch<ReadyPicture> ready(reader(group.jobs), threads(pace_.decoders));
     OrderedWorkers<FinishedPicture> written([this](FinishedPicture&& picture) { take(picture); },
                                             threads(pace_.encoders));
     while (!done_.stopped) {
@@ -160,7 +161,7 @@ class PictureRun {
     ready.job = job;
     try {
       ready.picture = io::as_rgb(io::read_image(jobs_[job].picture));
-      ready.image = predictor_.prepare(ready.picture, inside_threads_);
+      ready.image = predictor_.prepare(ready.picture, threads_per_picture_);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::Input) throw;
       ready.error = error.what();
@@ -168,7 +169,7 @@ class PictureRun {
     return ready;
   }
 
-  /// Pictures for one batch; those that cannot be read are counted here.
+  /// The next batch; unreadable pictures are recorded as errors.
   std::vector<ReadyPicture> collect(data::Prefetch<ReadyPicture>& ready, int batch) {
     std::vector<ReadyPicture> pictures;
     while (pictures.size() < static_cast<std::size_t>(batch)) {
@@ -201,8 +202,8 @@ class PictureRun {
     finished.job = ready.job;
     PictureFiles files;
     try {
-      const auto map =
-          predictor_.restore(small, {ready.picture.height, ready.picture.width}, inside_threads_);
+      const auto map = predictor_.restore(small, {ready.picture.height, ready.picture.width},
+                                          threads_per_picture_);
       const MeasuredMap<float> measured(map.values, map.width, map.height);
       const auto name = job.picture.string();
       finished.attention = box_csv_lines(name, box_shares(measured, settings_.boxes));
@@ -215,7 +216,7 @@ class PictureRun {
     }
     make_folder(job.target.parent_path());
     if (!files.overlay.empty()) write_file(overlay_path(job, settings_), files.overlay);
-    write_file(map_path(job, settings_), files.map);  // last: who finds it finds everything
+    write_file(map_path(job, settings_), files.map);  // last: --skip-existing relies on it
     return finished;
   }
 
@@ -239,7 +240,7 @@ class PictureRun {
   const std::vector<PictureJob>& jobs_;
   const RunSettings& settings_;
   RunPace pace_;
-  int inside_threads_ = 1;  // of the steps of one picture
+  int threads_per_picture_ = 1;  // for resizing one picture
   ResultTable attention_, fixations_;
   Progress progress_;
   std::mutex mutex_;

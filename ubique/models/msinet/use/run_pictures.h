@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps of many pictures: some threads decode, one gives batches to the network, others draw and
-// encode. What comes out does not depend on how many there are.
+// Maps of many pictures: threads decode, one thread runs batches through the network, others draw
+// and encode. Results do not depend on the number of threads.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace ubique::msinet {
 
-/// How much is done at once.
+/// Batch size and thread counts of a run.
 struct RunPace {
   int batch = 1;  ///< pictures or frames through the network together
   int decoders = 1, encoders = 1;
@@ -28,9 +28,9 @@ struct PicturesDone {
   double seconds = 0;
 };
 
-/// A picture that cannot be read, is larger than settings.max_pixels or cannot hold the boxes is a
-/// matter of that picture; what cannot be written ends the run. Large pictures come last, few at a
-/// time, so that memory stays bounded.
+/// A picture that cannot be read, is larger than settings.max_pixels or lies outside of a box fails
+/// alone; a failed write ends the run. Large pictures come last, few at a time, which bounds
+/// memory.
 PicturesDone run_pictures(Predictor& predictor, const std::vector<PictureJob>& jobs,
                           const RunSettings& settings, const RunPace& pace);
 

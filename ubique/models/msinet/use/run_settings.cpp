@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Settings from configuration keys; paths of maps and overlays.
 #include "ubique/models/msinet/use/run_settings.h"
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The place of a word in a list; Usage error that shows the list.
+/// Index of a word in a list; Usage error that shows the list.
 std::size_t parse_word(const std::string& what, const std::string& text,
                        const std::vector<std::string>& words) {
   const auto found = std::ranges::find(words, text);
@@ -25,7 +26,7 @@ template <typename T>
 T read_at_least(const Config& config, const char* key, T fallback, T least) {
   const auto value = config.get<T>(key, fallback);
   check(value >= least, ErrorKind::Usage,
-        "[msinet.run] {} makes no sense; got {}, expected {} or more.", key, value, least);
+        "[msinet.run] {} is out of range; got {}, expected {} or more.", key, value, least);
   return value;
 }
 
@@ -62,6 +63,7 @@ RunSettings read_run_settings(const engine::Request& request) {
       "[msinet.run] standard output cannot hold both; got --json and -o -, expected one of them.");
   settings.progress = request.progress;
   settings.stop = request.stop_requested;
+  settings.print = request.print;
   return settings;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `ubique run msinet` was asked for, and the inputs it found: pictures with the names of their
-// results, videos with theirs.
+// Settings of `ubique run msinet`, and the jobs made from its inputs: pictures and videos with the
+// paths of their results.
 #pragma once
 
 #include <filesystem>
@@ -21,24 +21,25 @@ struct RunSettings {
   HeatmapStyle style;
   MapFormat format = MapFormat::Png;
   bool overlay = true, skip_existing = false;
-  int top = 0;                        ///< fixations to list of each picture or frame
-  std::vector<NamedBox> boxes;        ///< whose shares are listed
-  std::int64_t max_pixels = 1 << 27;  ///< of a picture or frame; more are refused
-  bool sequence = false;              ///< folders are videos, a picture a frame
+  int top = 0;                        ///< fixations to list per picture or frame
+  std::vector<NamedBox> boxes;        ///< whose shares of attention are listed
+  std::int64_t max_pixels = 1 << 27;  ///< limit of a picture or frame
+  bool sequence = false;              ///< folders are videos, one picture per frame
   VideoView view = VideoView::Overlay;
-  double smooth = 0.15;          ///< seconds in which a map fades to 1/e
+  double smooth = 0.15;          ///< seconds in which an old map fades to 1/e
   double frame_rate = 25;        ///< of a sequence
   std::filesystem::path output;  ///< a folder, a video, or "-" for standard output
   ProgressStyle progress = ProgressStyle::Lines;
-  std::function<bool()> stop;  ///< Ctrl-C came
+  std::function<bool()> stop;  ///< true after Ctrl-C
+  engine::Sink print;          ///< for videos to standard output
 
   bool stopped() const { return stop && stop(); }
 };
 
-/// Usage error for a value that cannot be, Input error for boxes that cannot be read.
+/// Usage error for an invalid value, Input error for boxes that cannot be read.
 RunSettings read_run_settings(const engine::Request& request);
 
-/// A picture to do, and where its results go: subfolders are kept, so that names do not clash.
+/// A picture and the path of its results; subfolders are kept, so that names do not clash.
 struct PictureJob {
   std::filesystem::path picture, target;  ///< target without ending
 };
@@ -47,7 +48,7 @@ struct VideoJob {
   std::string input;             ///< a file, a folder of frames, or "-" for standard input
   bool sequence = false;         ///< a folder of frames
   std::filesystem::path output;  ///< a file, or "-" for standard output
-  std::filesystem::path tables;  ///< where tables go, without ending
+  std::filesystem::path tables;  ///< path of the tables, without ending
 };
 
 struct RunJobs {
@@ -55,9 +56,9 @@ struct RunJobs {
   std::vector<VideoJob> videos;
 };
 
-/// Each picture once. Pictures in the folder of the results are left out. Input error for a folder
-/// without pictures; Usage error for results that would overwrite an input, and for several inputs
-/// where the output is one video.
+/// Lists each picture once and skips those in the output folder. Input error for a folder without
+/// pictures; Usage error for results that would overwrite an input, and for several inputs with one
+/// video as output.
 RunJobs list_run_jobs(const std::vector<std::string>& inputs, const RunSettings& settings);
 
 std::filesystem::path map_path(const PictureJob& job, const RunSettings& settings);

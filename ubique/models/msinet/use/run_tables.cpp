@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lines of predicted fixations, and merging with a table of an earlier run.
 #include "ubique/models/msinet/use/run_tables.h"
 
 #include <fmt/format.h>
@@ -29,7 +30,7 @@ std::string ResultTable::lines_of_others() const {
   std::error_code ignored;
   if (!std::filesystem::exists(path_, ignored)) return {};
   const auto text = read_file(path_);
-  if (!text.starts_with(header_)) return {};  // another table of that name: ours replaces it
+  if (!text.starts_with(header_)) return {};  // not our table: it is replaced
   std::string kept;
   for (const auto& line : parse_csv(text.substr(header_.size()), path_.string())) {
     if (pictures_.contains(line.fields.front())) continue;

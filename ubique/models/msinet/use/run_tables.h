@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables beside the results: one line for each box or fixation of each picture or frame.
+// CSV tables beside the results: one line per box or fixation of each picture or frame.
 #pragma once
 
 #include <filesystem>
@@ -11,11 +11,11 @@
 
 namespace ubique::msinet {
 
-/// "x,y,share" and so on; what stands before each line is the caller's.
+/// "rank,x,y,share" and a line per predicted fixation; every line begins with `begin`.
 std::string fixation_csv_columns();
 std::string fixation_csv_lines(std::string_view begin, const MeasuredMap<float>& map, int count);
 
-/// A table that grows with every run into the same folder: a picture's lines replace its older
+/// A table that later runs into the same folder extend: new lines of a picture replace its old
 /// ones.
 class ResultTable {
  public:
@@ -23,7 +23,7 @@ class ResultTable {
       : path_(std::move(path)), header_(std::move(header)) {}
 
   void add(const std::string& picture, const std::string& lines);
-  /// Nothing if nothing was added. Atomic.
+  /// Atomic. Does nothing if nothing was added.
   void write() const;
 
  private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The pipeline of a video: decode, predict in batches, smooth, draw, write in order.
 #include "ubique/models/msinet/use/run_video.h"
 
 #include <ATen/ATen.h>
@@ -21,7 +22,7 @@
 namespace ubique::msinet {
 namespace {
 
-/// A frame as RGB and in the network's frame.
+/// A frame as RGB, and resized to the network's input.
 struct ReadyFrame {
   io::Picture picture;
   at::Tensor image;  // (3, H, W)
@@ -32,7 +33,7 @@ struct FinishedFrame {
   std::string attention, fixations;
 };
 
-/// Grey videos become coloured ones; both views side by side are twice as wide.
+/// Grey videos get chroma planes for the overlay's colours; view Both doubles the width.
 io::Y4mHeader output_header(io::Y4mHeader header, VideoView view) {
   if (header.chroma == io::Chroma::Mono) {
     header.chroma = io::Chroma::C420;
@@ -42,19 +43,7 @@ io::Y4mHeader output_header(io::Y4mHeader header, VideoView view) {
   return header;
 }
 
-io::Picture side_by_side(const io::Picture& left, const io::Picture& right) {
-  io::Picture both{left.width + right.width, left.height, 3, {}};
-  both.pixels.resize(left.pixels.size() + right.pixels.size());
-  const auto row = static_cast<std::size_t>(left.width) * 3;
-  for (std::size_t y = 0; y < static_cast<std::size_t>(left.height); ++y) {
-    auto* to = both.pixels.data() + 2 * y * row;
-    std::memcpy(to, left.pixels.data() + y * row, row);
-    std::memcpy(to + row, right.pixels.data() + y * row, row);
-  }
-  return both;
-}
-
-/// A table that is written as its lines come.
+/// A table written line by line as frames finish.
 class StreamedTable {
  public:
   StreamedTable(bool wanted, std::filesystem::path path, const char* ending,
@@ -103,7 +92,7 @@ class VideoRun {
                    "frame,time," + box_csv_columns() + "\n"),
         fixations_(settings.top > 0, job.tables, "_fixations.csv",
                    "frame,time," + fixation_csv_columns() + "\n"),
-        sink_(create_video(job.output, output_)),
+        sink_(create_video(job.output, output_, settings.print)),
         progress_({.title = "saliency", .unit = "frames", .style = settings.progress}, std::cerr) {}
 
   VideoDone run(const std::string& name) {
@@ -142,7 +131,7 @@ class VideoRun {
     };
   }
 
-  /// Frames for one batch. A stream that breaks off ends there, if it had frames at all.
+  /// The next batch. A stream that breaks off ends there, unless it had no frame at all.
   std::vector<ReadyFrame> collect(data::Prefetch<ReadyFrame>& ready, bool& more) {
     std::vector<ReadyFrame> frames;
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Maps of a video, frame by frame, smoothed over time and drawn. Memory does not grow with its
+// Maps of a video, frame by frame, smoothed over time and drawn. Memory use does not depend on its
 // length.
 #pragma once
 
@@ -14,8 +14,8 @@ struct VideoDone {
   std::string error;  ///< why it ended early; the frames before are written
 };
 
-/// A stream that breaks off after its first frame gives a shorter video and the error beside it;
-/// everything else that goes wrong is thrown, and then nothing is written.
+/// A stream that breaks off after its first frame gives a shorter video and VideoDone::error; any
+/// other failure throws, and nothing is written.
 VideoDone run_video(Predictor& predictor, const VideoJob& job, const RunSettings& settings,
                     const RunPace& pace);
 

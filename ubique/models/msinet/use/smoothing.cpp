@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The exponential moving average.
 #include "ubique/models/msinet/use/smoothing.h"
 
 #include <ATen/ATen.h>

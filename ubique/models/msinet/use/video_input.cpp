@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Frame sources: y4m streams, ffmpeg, folders of pictures.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -58,7 +59,7 @@ class StreamSource final : public FrameSource {
   io::Y4mReader reader_;
 };
 
-/// Whatever ffmpeg can read.
+/// Any format that ffmpeg can read.
 class FfmpegSource final : public FrameSource {
  public:
   explicit FfmpegSource(const std::string& input)
@@ -97,7 +98,7 @@ class FfmpegSource final : public FrameSource {
   bool ended_ = false;
 };
 
-/// "frame_2" before "frame_10": digits that follow each other are one number.
+/// Natural order, "frame_2" before "frame_10": runs of digits compare as numbers.
 bool before_by_number(const std::string& a, const std::string& b) {
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
   std::size_t i = 0, j = 0;
@@ -107,11 +108,11 @@ bool before_by_number(const std::string& a, const std::string& b) {
       ++i, ++j;
       continue;
     }
-    const auto number = [&](const std::string& text, std::size_t& place) {
-      while (place < text.size() && text[place] == '0') ++place;
-      const auto begin = place;
-      while (place < text.size() && digit(text[place])) ++place;
-      return std::string_view(text).substr(begin, place - begin);
+    const auto number = [&](const std::string& text, std::size_t& at) {
+      while (at < text.size() && text[at] == '0') ++at;
+      const auto begin = at;
+      while (at < text.size() && digit(text[at])) ++at;
+      return std::string_view(text).substr(begin, at - begin);
     };
     const auto left = number(a, i), right = number(b, j);
     if (left.size() != right.size()) return left.size() < right.size();
@@ -124,7 +125,7 @@ class SequenceSource final : public FrameSource {
  public:
   SequenceSource(const fs::path& folder, double frame_rate) : pictures_(data::images_in(folder)) {
     check(!pictures_.empty(), ErrorKind::Input,
-          "[msinet.video] no picture there; got {}, expected .png or .jpg files.", folder.string());
+          "[msinet.video] no picture found; got {}, expected .png or .jpg files.", folder.string());
     std::ranges::stable_sort(pictures_, [](const fs::path& a, const fs::path& b) {
       return before_by_number(a.string(), b.string());
     });
@@ -142,7 +143,7 @@ class SequenceSource final : public FrameSource {
     return [path = pictures_[done_++], size = size_] {
       auto picture = io::as_rgb(io::read_image(path));
       check(picture.width == size.width && picture.height == size.height, ErrorKind::Input,
-            "[msinet.video] {} is no frame of the sequence; got {} x {}, expected {} x {} as the "
+            "[msinet.video] {} does not fit the sequence; got {} x {}, expected {} x {} as the "
             "first one has.",
             path.string(), picture.width, picture.height, size.width, size.height);
       return picture;
@@ -169,7 +170,7 @@ bool needs_ffmpeg(const fs::path& path) {
 
 std::unique_ptr<FrameSource> open_video(const std::string& input) {
   check(input != "-" || ::isatty(STDIN_FILENO) == 0, ErrorKind::Usage,
-        "[msinet.video] no video comes from a keyboard; got a terminal on standard input, expected "
+        "[msinet.video] standard input is a terminal; got no video, expected "
         "a pipe: ffmpeg -i clip.mp4 -f yuv4mpegpipe - | ubique run msinet - ...");
   if (!needs_ffmpeg(input)) return std::make_unique<StreamSource>(input);
   std::error_code ignored;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Frame sinks: y4m files, standard output, ffmpeg.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -33,23 +34,23 @@ class FileSink final : public FrameSink {
   AtomicFile file_;
 };
 
-/// Standard output: frames leave as they are made.
-class StandardSink final : public FrameSink {
+/// Standard output: frames are written at once.
+class StreamSink final : public FrameSink {
  public:
-  explicit StandardSink(const io::Y4mHeader& header) { put(bytes_of(io::y4m_header_text(header))); }
+  StreamSink(const io::Y4mHeader& header, const engine::Sink& print) : print_(print) {
+    print_(io::y4m_header_text(header));
+  }
   void write(const io::Y4mFrame& frame) override {
-    put(bytes_of(io::kY4mFrameMark));
-    put(std::as_bytes(std::span(frame)));
+    print_(io::kY4mFrameMark);
+    print_({reinterpret_cast<const char*>(frame.data()), frame.size()});
   }
   void commit() override {}
 
  private:
-  static void put(std::span<const std::byte> bytes) {
-    write_fully(STDOUT_FILENO, bytes, "standard output");
-  }
+  engine::Sink print_;
 };
 
-/// ffmpeg writes beside the name that the video gets in the end.
+/// ffmpeg writes a temporary file in the same folder; commit() renames it.
 class FfmpegSink final : public FrameSink {
  public:
   FfmpegSink(const fs::path& path, const io::Y4mHeader& header)
@@ -60,7 +61,7 @@ class FfmpegSink final : public FrameSink {
     put(bytes_of(io::y4m_header_text(header)));
   }
   ~FfmpegSink() override {
-    program_.reset();  // before its file goes
+    program_.reset();  // must end before its file is removed
     std::error_code ignored;
     fs::remove(temporary_, ignored);
   }
@@ -95,7 +96,7 @@ class FfmpegSink final : public FrameSink {
     return words;
   }
 
-  /// A program that has ended says why better than the broken pipe does.
+  /// After a failed write, reports ffmpeg's own message instead of the broken pipe.
   void put(std::span<const std::byte> bytes) {
     try {
       write_fully(program_->descriptor(), bytes, "ffmpeg");
@@ -112,11 +113,13 @@ class FfmpegSink final : public FrameSink {
 
 }  // namespace
 
-std::unique_ptr<FrameSink> create_video(const fs::path& output, const io::Y4mHeader& header) {
-  check(output != "-" || ::isatty(STDOUT_FILENO) == 0, ErrorKind::Usage,
-        "[msinet.video] a terminal shows no video; got -o - without a pipe, expected one: ubique "
-        "run msinet ... -o - | ffplay -");
-  if (output == "-") return std::make_unique<StandardSink>(header);
+std::unique_ptr<FrameSink> create_video(const fs::path& output, const io::Y4mHeader& header,
+                                        const engine::Sink& print) {
+  check(
+      output != "-" || ::isatty(STDOUT_FILENO) == 0, ErrorKind::Usage,
+      "[msinet.video] standard output is a terminal; got -o - without a pipe, expected one: ubique "
+      "run msinet ... -o - | ffplay -");
+  if (output == "-") return std::make_unique<StreamSink>(header, print);
   if (!output.parent_path().empty()) make_folder(output.parent_path());
   if (!needs_ffmpeg(output)) return std::make_unique<FileSink>(output, header);
   check(find_program("ffmpeg").has_value(), ErrorKind::Input,
