@@ -10,6 +10,7 @@
 
 #include "bench/updates.h"
 #include "ubique/base/text/text.h"
+#include "ubique/models/meshnet/net/needs.h"
 #include "ubique/models/meshnet/train/task.h"
 #include "ubique/models/meshnet/use/scan_segmenter.h"
 #include "ubique/plan/report.h"
@@ -39,7 +40,7 @@ engine::Session session_of(const Case& wanted, const plan::Needs& needs) {
   wishes.mode = wanted.mode == "train" ? plan::Mode::Train : plan::Mode::Run;
   if (!wanted.memory.empty()) wishes.memory = parse_bytes(wanted.memory).value();
   if (!wanted.dtype.empty()) wishes.dtype = parse_dtype(wanted.dtype);
-  return engine::open_session(needs, wishes, false);
+  return engine::Session(needs, wishes);
 }
 
 /// A volume of noise with a block of lesion.
@@ -65,12 +66,12 @@ Measured time_training(const Case& wanted, const engine::Session& session,
 
 Measured time_inference(const Case& wanted, const engine::Session& session,
                         const meshnet::MeshNetConfig& config) {
-  const auto device = session.device.torch_device;
+  const auto device = session.torch_device();
   meshnet::MeshNetModel model(config);
   model.initialize(Random(1));
   const auto image = noise_batch(config).tensors.at("image").to(device);
   device::reset_peak(device);
-  meshnet::Segmenter segmenter(model.file(), meshnet::segmenter_options(session.plan, device));
+  meshnet::Segmenter segmenter(model.file(), meshnet::segmenter_options(session.plan(), device));
   return measure([&] { segmenter.labels(image); }, device, wanted.repeats);
 }
 
@@ -78,12 +79,11 @@ int run(const Case& wanted) {
   const auto config = network_of(wanted);
   const auto needs = meshnet::needs_of(config, config.preprocessing.shape);
   const auto session = session_of(wanted, needs);
-  engine::apply(session.plan);
   const auto measured = wanted.mode == "train" ? time_training(wanted, session, config)
                                                : time_inference(wanted, session, config);
-  const auto& plan = session.plan;
+  const auto& plan = session.plan();
   Json line = {{"program", "ubique"},
-               {"device", session.device.facts.label()},
+               {"device", session.facts().label()},
                {"mode", wanted.mode},
                {"channels", wanted.channels},
                {"size", wanted.size},

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "ubique/models/meshnet/net/init.h"
 #include "ubique/models/meshnet/net/loss.h"
 #include "ubique/models/meshnet/net/network.h"
 #include "ubique/models/meshnet/use/segmenter.h"

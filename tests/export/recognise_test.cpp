@@ -9,6 +9,7 @@
 #include "ubique/io/arrays/hdf5.h"
 #include "ubique/io/arrays/npz.h"
 #include "ubique/io/torch/torch_file.h"
+#include "ubique/models/meshnet/files/export.h"
 
 using namespace ubique;
 using test::contains;

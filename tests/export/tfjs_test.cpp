@@ -12,6 +12,7 @@
 #include "ubique/export/write.h"
 #include "ubique/models/meshnet/files/axes.h"
 #include "ubique/models/meshnet/files/graph.h"
+#include "ubique/models/meshnet/files/import.h"
 #include "ubique/models/meshnet/files/sidecar_files.h"
 
 using namespace ubique;

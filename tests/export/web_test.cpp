@@ -7,6 +7,7 @@
 #include "ubique/base/files/file.h"
 #include "ubique/export/write.h"
 #include "ubique/models/meshnet/files/graph.h"
+#include "ubique/models/meshnet/files/import.h"
 #include "ubique/models/meshnet/files/sidecar_files.h"
 
 using namespace ubique;

@@ -3,13 +3,45 @@
 #include "ubique/engine/contract/family.h"
 
 #include "ubique/models/meshnet/commands/commands.h"
-#include "ubique/models/meshnet/files/export_check.h"
+#include "ubique/models/meshnet/files/export.h"
 #include "ubique/models/meshnet/files/graph.h"
+#include "ubique/models/meshnet/files/import.h"
 #include "ubique/models/meshnet/files/sidecar_files.h"
 #include "ubique/models/meshnet/train/task.h"
 
 namespace ubique::meshnet {
 namespace {
+
+engine::Format weights_format(const std::string& name, std::vector<std::string> extensions) {
+  return {.name = name,
+          .extensions = std::move(extensions),
+          .write = [name](engine::Model& model, const std::filesystem::path& path, const Config&) {
+            export_checked(dynamic_cast<MeshNetModel&>(model).file(), name, path);
+          }};
+}
+
+engine::GraphExport export_graph(engine::Model& model, const std::string& format,
+                                 const Config& config) {
+  auto& meshnet = dynamic_cast<MeshNetModel&>(model);
+  auto exported = graph_export(meshnet, read_graph_options(config, format, meshnet.settings()));
+  if (format == "tfjs") exported.companions = brainchop_companions(meshnet.settings());
+  if (format == "web") {
+    exported.companions = web_companions(meshnet.settings());
+    exported.page = {"segment", {"onnx", "tfjs"}};
+  }
+  return exported;
+}
+
+engine::Format graph_format(const std::string& name, std::vector<std::string> extensions) {
+  engine::Format format{.name = name,
+                        .extensions = std::move(extensions),
+                        .options = graph_options(),
+                        .graph = [name](engine::Model& model, const Config& config) {
+                          return export_graph(model, name, config);
+                        }};
+  if (name == "tfjs") format.aliases = {"brainchop"};  // whose folders they are
+  return format;
+}
 
 class MeshNetFamily final : public engine::Family {
  public:
@@ -21,16 +53,17 @@ class MeshNetFamily final : public engine::Family {
     return {synth_command(),      splits_command(),   prepare_command(), evaluate_command(),
             experiment_command(), validate_command(), run_command(),     demo_command()};
   }
-  std::vector<engine::Option> train_options() const override { return meshnet_train_options(); }
-  std::vector<std::pair<std::string, std::string>> train_examples() const override {
-    return {{"ubique train meshnet -d data/arc -o runs/lesion", "the paper's recipe, best device"},
+  engine::TrainCommand train_command() const override {
+    return {
+        .options = meshnet_train_options(),
+        .examples = {
+            {"ubique train meshnet -d data/arc -o runs/lesion", "the paper's recipe, best device"},
             {"ubique train meshnet -d heads -c 5 --shape 48,48,48 --spacing 4 -e 20 -o runs/small",
              "a small network on synthetic heads"},
             {"ubique train meshnet -d data/arc -o runs/lesion --resume", "go on after a stop"},
             {"ubique train meshnet -d data/arc --memory 8GiB --dry-run",
-             "how it would fit into 8 GiB"}};
+             "how it would fit into 8 GiB"}}};
   }
-  engine::Recipe default_recipe() const override { return paper_recipe(); }
   std::unique_ptr<engine::Model> configure(const Config& config) const override {
     return std::make_unique<MeshNetModel>(read_config(config));
   }
@@ -47,28 +80,14 @@ class MeshNetFamily final : public engine::Family {
   std::unique_ptr<engine::Model> import_model(const std::filesystem::path& path) const override {
     return std::make_unique<MeshNetModel>(load_any(path));
   }
-  std::vector<std::string> formats() const override { return {"checkpoint", "safetensors", "pt"}; }
-  std::string format_of(const std::filesystem::path& path) const override {
-    if (path.extension() == ".safetensors") return "safetensors";
-    if (path.extension() == ".pt" || path.extension() == ".pth") return "pt";
-    return {};
+  std::vector<engine::Format> formats() const override {
+    return {weights_format("checkpoint", {}),
+            weights_format("safetensors", {".safetensors"}),
+            weights_format("pt", {".pt", ".pth"}),
+            graph_format("onnx", {".onnx"}),
+            graph_format("tfjs", {}),
+            graph_format("web", {})};
   }
-  void export_model(engine::Model& model, const std::string& format,
-                    const std::filesystem::path& path, const Config& /*config*/) const override {
-    export_checked(dynamic_cast<MeshNetModel&>(model).file(), format, path);
-  }
-  std::optional<engine::GraphExport> graph(engine::Model& model, const std::string& format,
-                                           const Config& config) const override {
-    auto& meshnet = dynamic_cast<MeshNetModel&>(model);
-    auto exported = graph_export(meshnet, read_graph_options(config, format, meshnet.settings()));
-    if (format == "tfjs") exported.companions = brainchop_companions(meshnet.settings());
-    if (format == "web") {
-      exported.companions = web_companions(meshnet.settings());
-      exported.page = {"segment", {"onnx", "tfjs"}};
-    }
-    return exported;
-  }
-  std::vector<engine::Option> graph_options() const override { return meshnet::graph_options(); }
 };
 
 }  // namespace

@@ -7,8 +7,9 @@
 #include "ubique/base/files/file.h"
 #include "ubique/base/text/text.h"
 #include "ubique/io/torch/torch_file.h"
+#include "ubique/models/meshnet/files/export.h"
+#include "ubique/models/meshnet/files/import.h"
 #include "ubique/models/meshnet/files/import_layers.h"
-#include "ubique/models/meshnet/net/weights.h"
 
 using namespace ubique;
 using namespace ubique::meshnet;

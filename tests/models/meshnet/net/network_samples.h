@@ -11,7 +11,9 @@
 
 #include "tests/shared.h"
 #include "tests/tensors.h"
+#include "ubique/models/meshnet/net/init.h"
 #include "ubique/models/meshnet/net/network.h"
+#include "ubique/models/meshnet/net/weights.h"
 
 namespace ubique::test {
 

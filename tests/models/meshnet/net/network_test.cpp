@@ -7,6 +7,7 @@
 #include "ubique/engine/step/autocast.h"
 #include "ubique/models/meshnet/net/layer_chain.h"
 #include "ubique/models/meshnet/net/loss.h"
+#include "ubique/models/meshnet/net/needs.h"
 
 using namespace ubique;
 using namespace ubique::meshnet;

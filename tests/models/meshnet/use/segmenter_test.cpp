@@ -5,6 +5,7 @@
 #include "tests/base/scratch.h"
 #include "tests/models/meshnet/net/network_samples.h"
 #include "ubique/io/scans/nifti.h"
+#include "ubique/models/meshnet/files/import.h"
 
 using namespace ubique;
 using namespace ubique::meshnet;

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "ubique/data/scans/study/folder_scan.h"
-#include "ubique/engine/demo.h"
+#include "ubique/engine/walk/demo.h"
 #include "ubique/models/meshnet/commands/commands.h"
 #include "ubique/models/meshnet/train/task.h"
 

@@ -7,6 +7,7 @@
 #include "ubique/models/meshnet/commands/commands.h"
 #include "ubique/models/meshnet/data/study.h"
 #include "ubique/models/meshnet/score/scoring.h"
+#include "ubique/models/meshnet/use/open.h"
 
 namespace ubique::meshnet {
 namespace {
@@ -74,8 +75,8 @@ engine::Outcome evaluate_meshnet(const engine::Request& request) {
         "[meshnet.evaluate] nothing to score; got an empty part '{}', expected test or all.", part);
   if (!request.output.empty()) make_folder(request.output);  // an hour before it is needed
 
-  options.threads = std::max(1, session.plan.compute_threads.value);
-  ScanSegmenter segmenter(file, segmenter_options(session.plan, session.device.torch_device),
+  options.threads = std::max(1, session.plan().compute_threads.value);
+  ScanSegmenter segmenter(file, segmenter_options(session.plan(), session.torch_device()),
                           options.threads);
   std::vector<std::string> bins;
   for (const auto index : indices) bins.push_back(study.size_bins[static_cast<std::size_t>(index)]);
@@ -84,7 +85,7 @@ engine::Outcome evaluate_meshnet(const engine::Request& request) {
   auto outcome = scores_outcome(scoring, indices.size());
   outcome.json["model"] = request.model;
   outcome.json["part"] = part;
-  outcome.json["device"] = session.device.facts.label();
+  outcome.json["device"] = session.facts().label();
   if (!request.output.empty()) write_scores(request.output, scoring, outcome);
   return outcome;
 }

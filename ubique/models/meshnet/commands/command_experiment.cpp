@@ -3,10 +3,13 @@
 // is resumed; so a month of training survives every reboot.
 #include <fmt/format.h>
 
+#include <set>
+
 #include <algorithm>
 
 #include "ubique/base/files/file.h"
 #include "ubique/base/terminal/log.h"
+#include "ubique/engine/walk/train_walk.h"
 #include "ubique/models/meshnet/commands/commands.h"
 #include "ubique/models/meshnet/score/experiment.h"
 #include "ubique/models/meshnet/score/scoring.h"
@@ -54,6 +57,7 @@ engine::Request run_request(const engine::Request& request, const ExperimentSett
   run.config.set_flag("outer_fold", std::to_string(place.fold));
   run.config.set_flag("seed", std::to_string(seed));
   run.config.set_flag("all_train", "true");
+  run.output = settings.folder / place.name();
   return run;
 }
 
@@ -67,10 +71,10 @@ std::optional<RunRecord> test_run(const engine::Request& request, const RunPlace
   std::vector<std::string> bins;
   for (const auto index : test) bins.push_back(study.size_bins[static_cast<std::size_t>(index)]);
   SegmenterOptions options;  // f32, as the paper's protocol tests
-  options.device = session.device.torch_device;
+  options.device = session.torch_device();
   const auto file = task.meshnet().file();
   ScoringOptions scoring;
-  scoring.threads = std::max(1, session.plan.compute_threads.value);
+  scoring.threads = std::max(1, session.plan().compute_threads.value);
   scoring.progress = request.progress;
   scoring.stop = request.stop_requested;
   ScanSegmenter segmenter(file, options, scoring.threads);
@@ -102,22 +106,17 @@ std::optional<RunRecord> test_run(const engine::Request& request, const RunPlace
 }
 
 /// Nothing if the person stopped it.
-std::optional<RunRecord> do_run(const engine::Request& request, const ExperimentSettings& settings,
-                                const RunPlace& place, plan::Wishes wishes) {
-  const auto folder = settings.folder / place.name();
-  const auto task = make_task(request);
-  request.config.finish();
-  const auto session = engine::open_session(task->model().needs(), wishes, request.fallback);
-  engine::TrainOptions options;
-  options.folder = folder;
-  options.resume = fs::exists(folder);  // one that stopped before its first checkpoint starts anew
-  options.progress = request.progress;
-  options.stop_requested = request.stop_requested;
-  log::info("{} on {}{}", place.name(), session.device.facts.label(),
-            options.resume ? ", going on" : "");
-  const auto trained = engine::train(*task, session.plan, options);
-  if (trained.interrupted) return std::nullopt;
-  auto record = test_run(request, place, *task, trained, session);
+std::optional<RunRecord> do_run(engine::Session& session, engine::Request request,
+                                const RunPlace& place) {
+  const auto& folder = request.output;
+  const bool resume = fs::exists(folder);  // without a checkpoint in it, the run starts over
+  request.config.set_flag("resume", resume ? "true" : "false");
+  log::info("{}{}", place.name(), resume ? ", resumed" : "");
+  const auto trained = engine::train_walk(
+      session, request, [](const engine::Request& own) { return make_task(own); });
+  if (trained.result.interrupted) return std::nullopt;
+  auto& task = dynamic_cast<MeshNetTask&>(*trained.task);
+  auto record = test_run(request, place, task, trained.result, session);
   if (record) write_file(folder / "results.json", to_json(*record).dump(2) + "\n");
   return record;
 }
@@ -156,8 +155,7 @@ RunRecord finished_run(const fs::path& path, const std::string& network) {
 
 engine::Outcome experiment_meshnet(const engine::Request& request) {
   const auto settings = read_experiment_settings(request);
-  auto wishes = plan::read_wishes(request.config);
-  wishes.mode = plan::Mode::Train;
+  engine::Session session(request, plan::Mode::Train);
   const auto study = read_study_settings(request.config);
   const auto network = read_config(request.config).name();
   if (!settings.against.empty()) read_experiment(settings.against);  // now, not after a month
@@ -171,7 +169,7 @@ engine::Outcome experiment_meshnet(const engine::Request& request) {
         records.push_back(finished_run(finished, network));
         continue;
       }
-      auto record = do_run(run_request(request, settings, place), settings, place, wishes);
+      auto record = do_run(session, run_request(request, settings, place), place);
       if (!record)
         return sum_up(settings, records,
                       static_cast<std::size_t>(study.outer_folds * settings.restarts));
@@ -192,14 +190,13 @@ engine::Command experiment_command() {
       {"--skip-completed,!--no-skip", "skip_completed", "",
        "leave finished runs alone (on); off: test them again"},
       {"--against", "against", "PATH", "compare with this experiment, subject by subject"},
-      {"-e,--epochs", "epochs", "N", "times through the training set (50)"},
-      {"--max-steps", "max_steps", "N", "stop after so many updates"},
-      {"--lr", "lr", "RATE", "peak of the learning rate (0.001)"},
-      {"--weight-decay,--wd", "weight_decay", "X", "decoupled weight decay (3e-5)"},
-      {"--warmup", "warmup", "SHARE", "share of all steps in which the rate rises (0.01)"},
-      {"--div-factor", "div_factor", "X", "the first rate is the peak divided by this (100)"},
   };
   options.insert(options.end(), own.begin(), own.end());
+  const std::set<std::string> recipe = {"epochs",       "max_steps", "lr",
+                                        "weight_decay", "warmup",    "div_factor"};
+  for (auto& option : engine::recipe_options()) {
+    if (recipe.contains(option.key)) options.push_back(std::move(option));
+  }
   std::erase_if(options, [](const engine::Option& option) {
     return option.key == "outer_fold" || option.key == "inner_fold" || option.key == "all_train";
   });

@@ -6,7 +6,7 @@
 #include <zlib.h>
 
 #include "ubique/base/files/file.h"
-#include "ubique/models/meshnet/use/scan_segmenter.h"
+#include "ubique/models/meshnet/data/preprocess.h"
 
 namespace ubique::meshnet {
 

@@ -5,7 +5,6 @@
 #include "ubique/base/terminal/log.h"
 #include "ubique/data/scans/study/folder_scan.h"
 #include "ubique/data/scans/study/splits_file.h"
-#include "ubique/models/meshnet/commands/commands.h"
 
 namespace ubique::meshnet {
 namespace {

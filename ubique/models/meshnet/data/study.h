@@ -34,6 +34,13 @@ struct Study {
 /// paper_parity. Usage error for values that cannot be.
 StudySettings read_study_settings(const Config& config);
 
+/// Flags for read_study_settings: where the study is ...
+std::vector<engine::Option> data_options();
+/// ... and how it is split into folds.
+std::vector<engine::Option> fold_options();
+/// Flags for intensity normalisation, keys of read_config.
+std::vector<engine::Option> intensity_options();
+
 /// Opens the cohort, counts lesions where the manifest does not say, and divides it. Input error
 /// for missing masks and, under paper parity, for another number or kind of scans.
 Study open_study(const StudySettings& settings);

@@ -9,7 +9,7 @@
 
 #include "ubique/base/text/names.h"
 #include "ubique/models/meshnet/files/axes.h"
-#include "ubique/models/meshnet/files/export_names.h"
+#include "ubique/models/meshnet/files/export.h"
 #include "ubique/models/meshnet/files/import_layers.h"
 
 namespace ubique::meshnet {

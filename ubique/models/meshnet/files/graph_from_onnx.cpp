@@ -1,21 +1,135 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads ONNX nodes in order; runs of elementwise nodes are evaluated to see which activation they are.
 #include "ubique/models/meshnet/files/graph_from_onnx.h"
 
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <set>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <map>
+#include <span>
 
 #include "ubique/base/error.h"
 #include "ubique/engine/checkpoint/tensor_bytes.h"
 #include "ubique/io/text/printable.h"
-#include "ubique/models/meshnet/files/onnx_activation.h"
 
 namespace ubique::meshnet {
 namespace {
 
 using io::OnnxNode;
 using Integers = std::vector<std::int64_t>;
+using kernels::Activation;
+using Numbers = std::vector<double>;
+
+// The error that half-precision constants may cause. The two GELUs differ by less, so the nearest
+// function is chosen, not the first within this tolerance.
+constexpr double kActivationTolerance = 3e-3;
+
+double alpha_of(const OnnxNode& node) {
+  const auto found = node.attributes.find("alpha");
+  const auto* value = found == node.attributes.end() ? nullptr : std::get_if<float>(&found->second);
+  return value == nullptr ? 1 : *value;
+}
+
+using Elementwise = std::function<double(const OnnxNode&, const Numbers&)>;
+
+const std::map<std::string, Elementwise>& elementwise() {
+  static const std::map<std::string, Elementwise> kTable = {
+      {"Relu", [](const OnnxNode&, const Numbers& x) { return std::max(x.at(0), 0.0); }},
+      {"Elu",
+       [](const OnnxNode& node, const Numbers& x) {
+         return x.at(0) > 0 ? x[0] : alpha_of(node) * std::expm1(x[0]);
+       }},
+      {"Erf", [](const OnnxNode&, const Numbers& x) { return std::erf(x.at(0)); }},
+      {"Tanh", [](const OnnxNode&, const Numbers& x) { return std::tanh(x.at(0)); }},
+      {"Add", [](const OnnxNode&, const Numbers& x) { return x.at(0) + x.at(1); }},
+      {"Sub", [](const OnnxNode&, const Numbers& x) { return x.at(0) - x.at(1); }},
+      {"Mul", [](const OnnxNode&, const Numbers& x) { return x.at(0) * x.at(1); }},
+      {"Div", [](const OnnxNode&, const Numbers& x) { return x.at(0) / x.at(1); }},
+      {"Pow", [](const OnnxNode&, const Numbers& x) { return std::pow(x.at(0), x.at(1)); }},
+      {"Identity", [](const OnnxNode&, const Numbers& x) { return x.at(0); }},
+      {"Cast", [](const OnnxNode&, const Numbers& x) { return x.at(0); }},
+  };
+  return kTable;
+}
+
+std::size_t inputs_of(const std::string& op) {
+  return op == "Add" || op == "Sub" || op == "Mul" || op == "Div" || op == "Pow" ? 2 : 1;
+}
+
+double compute_nodes(std::span<const OnnxNode> nodes, std::map<std::string, double> values,
+                     const std::string& to, const std::string& where) {
+  for (const auto& node : nodes) {
+    const auto compute = elementwise().find(node.op);
+    check(compute != elementwise().end(), ErrorKind::Input,
+          "[meshnet.onnx] {}: the operator {} is not known here; expected convolutions, batch or "
+          "instance norms and activations (relu, elu, gelu) in a chain.",
+          where, io::printable(node.op));
+    Numbers inputs;
+    for (const auto& name : node.inputs) {
+      const auto found = values.find(name);
+      check(
+          found != values.end(), ErrorKind::Input,
+          "[meshnet.onnx] {}: {} '{}' takes '{}', which is neither the chain's value nor a single "
+          "number.",
+          where, io::printable(node.op), io::printable(node.name), io::printable(name));
+      inputs.push_back(found->second);
+    }
+    check(inputs.size() == inputs_of(node.op), ErrorKind::Input,
+          "[meshnet.onnx] {}: {} '{}' has {} inputs; expected {}.", where, node.op,
+          io::printable(node.name), inputs.size(), inputs_of(node.op));
+    values[node.outputs.at(0)] = compute->second(node, inputs);
+  }
+  const auto found = values.find(to);
+  check(found != values.end(), ErrorKind::Input, "[meshnet.onnx] {}: nothing makes '{}'.", where,
+        io::printable(to));
+  return found->second;
+}
+
+double activate(Activation kind, double x) {
+  constexpr double kRootHalf = 0.70710678118654752, kRootTwoOverPi = 0.79788456080286536;
+  switch (kind) {
+    case Activation::Relu:
+      return std::max(x, 0.0);
+    case Activation::Elu:
+      return x > 0 ? x : std::expm1(x);
+    case Activation::Gelu:
+      return x / 2 * (1 + std::erf(x * kRootHalf));
+    case Activation::GeluTanh:
+      return x / 2 * (1 + std::tanh(kRootTwoOverPi * (x + 0.044715 * x * x * x)));
+    case Activation::None:
+      break;
+  }
+  return x;
+}
+
+/// Which activation the elementwise `nodes` compute together, from the value `from` to the value
+/// `to`, found by evaluating them; `numbers` are the one-element constants that they use.
+Activation recognise_activation(std::span<const OnnxNode> nodes, const std::string& from,
+                           const std::string& to, const std::map<std::string, double>& numbers,
+                           const std::string& where) {
+  constexpr std::array kKinds = {Activation::None, Activation::Relu, Activation::Elu,
+                                 Activation::Gelu, Activation::GeluTanh};
+  std::array<double, kKinds.size()> errors{};
+  for (int i = -24; i <= 24; ++i) {
+    const double x = 0.25 * i;
+    auto values = numbers;
+    values[from] = x;
+    const auto got = compute_nodes(nodes, std::move(values), to, where);
+    for (std::size_t k = 0; k < kKinds.size(); ++k) {
+      errors[k] = std::max(errors[k], std::abs(got - activate(kKinds[k], x)));
+    }
+  }
+  const auto nearest =
+      static_cast<std::size_t>(std::min_element(errors.begin(), errors.end()) - errors.begin());
+  check(errors[nearest] < kActivationTolerance, ErrorKind::Input,
+        "[meshnet.onnx] {}: what leads to '{}' is no activation known here; expected relu, elu, "
+        "gelu or gelu_tanh.",
+        where, io::printable(to));
+  return kKinds[nearest];
+}
 
 io::HostTensor f32_tensor(const std::string& name, const at::Tensor& values) {
   const auto host = engine::to_host(values.to(at::kFloat));
@@ -23,8 +137,8 @@ io::HostTensor f32_tensor(const std::string& name, const at::Tensor& values) {
   return {name, DType::F32, host.sizes().vec(), {bytes.begin(), bytes.end()}};
 }
 
-/// Reads nodes one after the other. What is elementwise waits until the next operator of another
-/// kind shows where it ends.
+/// Reads nodes in order. Elementwise nodes are collected until the next operator of another kind
+/// shows where the activation ends.
 class ChainReader {
  public:
   ChainReader(const io::OnnxModel& model, const std::string& where) : model_(model), where_(where) {
@@ -41,7 +155,7 @@ class ChainReader {
 
   engine::Graph read() {
     for (const auto& node : model_.nodes) read_node(node);
-    settle(model_.outputs[0].name);
+    add_pending(model_.outputs[0].name);
     check(!graph_.steps.empty(), ErrorKind::Input, "[meshnet.onnx] {} computes nothing.", where_);
     return std::move(graph_);
   }
@@ -54,7 +168,7 @@ class ChainReader {
           node.inputs.size());
     if (node.op == "DequantizeLinear") return dequantise(node);
     if (node.op == "Constant") return keep_constant(node);
-    if (node.op == "Identity" && constants_.contains(node.inputs[0])) {  // equal weights, kept once
+    if (node.op == "Identity" && constants_.contains(node.inputs[0])) {  // weights shared under a second name
       constants_[node.outputs[0]] = constants_[node.inputs[0]];
       return;
     }
@@ -63,11 +177,11 @@ class ChainReader {
     if (node.op == "InstanceNormalization") return add_step(node, instance_norm(node));
     if (node.op == "Softmax") return add_step(node, engine::GraphSoftmax{});
     if (node.op == "ArgMax") return add_step(node, engine::GraphArgmax{});
-    waiting_.push_back(node);
+    pending_.push_back(node);
   }
 
   void add_step(const OnnxNode& node, engine::GraphOp op) {
-    settle(node.inputs[0]);
+    add_pending(node.inputs[0]);
     push(node.outputs[0], std::move(op));
   }
 
@@ -76,24 +190,24 @@ class ChainReader {
     last_step_ = value_ = output;
   }
 
-  /// The nodes that wait lead from the chain's value to `to`: what are they together?
-  void settle(const std::string& to) {
-    const auto waits = [&](const char* op) {
-      return std::any_of(waiting_.begin(), waiting_.end(),
+  /// Adds the step that the pending nodes make together, from the chain's value to `to`.
+  void add_pending(const std::string& to) {
+    const auto has_pending = [&](const char* op) {
+      return std::any_of(pending_.begin(), pending_.end(),
                          [&](const OnnxNode& node) { return node.op == op; });
     };
-    if (waits("Resize")) refuse("Resize", "resizes its input", "a network without it");
-    if (waits("ReduceMin") && waits("ReduceMax")) {
+    if (has_pending("Resize")) refuse("Resize", "resizes its input", "a network without it");
+    if (has_pending("ReduceMin") && has_pending("ReduceMax")) {
       push(to, engine::GraphMinMax{});
     } else {
-      const auto kind = onnx_activation(waiting_, value_, to, numbers(), where_);
-      // Only renamed, or rounded to another type: the same value.
+      const auto kind = recognise_activation(pending_, value_, to, numbers(), where_);
+      // Without an activation the value is only renamed or cast.
       if (kind != kernels::Activation::None) {
         push(to, engine::GraphActivation{kind});
       }
       value_ = to;
     }
-    waiting_.clear();
+    pending_.clear();
   }
 
   std::map<std::string, double> numbers() const {
@@ -120,7 +234,7 @@ class ChainReader {
   }
 
   io::HostTensor weight(const OnnxNode& node, std::size_t input) const {
-    const auto& values = constant(node, input);  // or there is no such input
+    const auto& values = constant(node, input);  // throws if there is no such input
     return f32_tensor(node.inputs[input], values);
   }
 
@@ -204,8 +318,8 @@ class ChainReader {
   const std::string& where_;
   engine::Graph graph_;
   std::map<std::string, at::Tensor> constants_;
-  std::vector<OnnxNode> waiting_;
-  std::string value_;                // what the chain has come to
+  std::vector<OnnxNode> pending_;
+  std::string value_;                // the chain's current value
   std::string last_step_ = "input";  // the step that made it
 };
 

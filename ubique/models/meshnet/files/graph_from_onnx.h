@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An ONNX model read as a graph of ours, whoever wrote it: a chain of convolutions, norms and
-// activations. Activations that are spelt out in small operators are known by what they compute.
+// Reads an ONNX model of any exporter as an engine::Graph: a chain of convolutions, norms and
+// activations. An activation written as several elementwise operators is recognised by its values.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 
 namespace ubique::meshnet {
 
-/// Weights become f32, whatever they are stored in. Input error naming `where`, the node and what
-/// is wrong with it, for operators and forms that no graph of ours has.
+/// Weights of any type are converted to f32. Input error naming `where`, the node and the reason for
+/// unsupported operators and attributes.
 engine::Graph graph_from_onnx(const io::OnnxModel& model, const std::string& where);
 
 }  // namespace ubique::meshnet

@@ -8,7 +8,7 @@
 #include "ubique/io/graphs/tfjs_topology.h"
 #include "ubique/io/text/printable.h"
 #include "ubique/models/meshnet/files/import_layers.h"
-#include "ubique/models/meshnet/files/import_notes.h"
+#include "ubique/models/meshnet/files/import_recipe.h"
 
 namespace ubique::meshnet {
 namespace {
@@ -184,7 +184,7 @@ MeshNetFile import_brainchop(const std::filesystem::path& path) {
   config.labels = read_colormap(folder, config.classes);
   validate(config, ErrorKind::Input);
   MeshNetFile file{config, arc_state(layers, config), "BrainChop folder"};
-  adopt_notes(file, notes_of(model.document), where);
+  adopt_metadata(file, notes_of(model.document), where);
   return file;
 }
 

@@ -7,7 +7,7 @@
 
 #include "ubique/models/meshnet/files/graph_from_onnx.h"
 #include "ubique/models/meshnet/files/import_layers.h"
-#include "ubique/models/meshnet/files/import_notes.h"
+#include "ubique/models/meshnet/files/import_recipe.h"
 
 namespace ubique::meshnet {
 namespace {
@@ -105,7 +105,7 @@ MeshNetFile import_onnx(const std::filesystem::path& path) {
   config.norm = chain.norm;
   validate(config, ErrorKind::Input);
   MeshNetFile file{config, arc_state(chain.layers, config), "ONNX file"};
-  adopt_notes(file, graph.notes, where);
+  adopt_metadata(file, graph.notes, where);
   return file;
 }
 

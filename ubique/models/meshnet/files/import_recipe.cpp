@@ -5,6 +5,8 @@
 #include <array>
 
 #include "ubique/base/files/file.h"
+#include "ubique/models/meshnet/files/axes.h"
+#include "ubique/models/meshnet/files/export.h"
 #include "ubique/base/text/json.h"
 
 namespace ubique::meshnet {
@@ -146,6 +148,28 @@ Preprocessing brainchop_preprocessing(const MeshNetConfig& config) {
   const auto* shipped = find_shipped(config);
   if (shipped != nullptr && shipped->quantiles) how.normalization = "quantile";
   return how;
+}
+
+void adopt_metadata(MeshNetFile& file, const std::map<std::string, std::string>& notes,
+                 const std::string& where) {
+  const auto found = notes.find(kConfigKey);
+  if (found == notes.end()) return;
+  auto config = from_json(parse_json(found->second, where + " (its notes)"), where);
+  const auto& own = file.config;
+  check(config.channels == own.channels && config.classes == own.classes &&
+            config.in_channels == own.in_channels && config.kernel == own.kernel &&
+            config.dilations == own.dilations && config.activation == own.activation &&
+            config.norm == own.norm,
+        ErrorKind::Input,
+        "[meshnet.import] {}: its notes describe another network than its weights; got {} and {}. "
+        "Was it changed after the export?",
+        where, config.name(), own.name());
+  config.bias = own.bias;
+  file.config = std::move(config);
+  const auto axes = notes.find(kAxesKey);
+  if (axes != notes.end() && axes->second == kBrowserAxes) {
+    file = turn_kernels(file, from_browser_axes);
+  }
 }
 
 std::vector<Label> read_colormap(const fs::path& folder, std::int64_t classes) {

@@ -5,12 +5,13 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "ubique/base/text/json_fwd.h"
-#include "ubique/models/meshnet/net/config.h"
+#include "ubique/models/meshnet/net/weights.h"
 
 namespace ubique::meshnet {
 
@@ -37,6 +38,12 @@ LayerRecipe known_recipe(const MeshNetConfig& config, const std::string& naming,
 
 /// How BrainChop prepares the input of that network.
 Preprocessing brainchop_preprocessing(const MeshNetConfig& config);
+
+/// Takes over the configuration in the metadata of our own exports, if it is there, and turns
+/// kernels back that were turned for BrainChop. Input error if it describes another network than
+/// the weights.
+void adopt_metadata(MeshNetFile& file, const std::map<std::string, std::string>& metadata,
+                    const std::string& where);
 
 /// colormap.json of a BrainChop folder; empty if there is none or it does not fit the classes.
 std::vector<Label> read_colormap(const std::filesystem::path& folder, std::int64_t classes);

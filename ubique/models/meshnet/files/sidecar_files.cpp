@@ -8,8 +8,6 @@
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/json.h"
 #include "ubique/models/meshnet/files/import_recipe.h"
-#include "ubique/models/meshnet/use/overlay.h"
-#include "ubique/models/meshnet/use/scan_segmenter.h"
 
 namespace ubique::meshnet {
 namespace {
@@ -123,18 +121,10 @@ Json page_labels_json(const std::vector<Label>& labels) {
 
 }  // namespace
 
-std::vector<Label> all_labels(const MeshNetConfig& config) {
-  auto labels = config.labels;
-  for (auto i = static_cast<std::int64_t>(labels.size()); i < config.classes; ++i) {
-    labels.push_back({label_name({}, i, config.classes), palette_colour(i)});
-  }
-  return labels;
-}
-
 std::map<std::string, std::string> brainchop_companions(const MeshNetConfig& config) {
   warn_of_conforming(config);
   warn_of_textures(config);
-  const auto labels = all_labels(config);
+  const auto labels = all_labels(config.labels, config.classes);
   return {{"colormap.json", colormap_json(labels).dump(1)},
           {"labels.json", labels_json(labels).dump(1)},
           {"brainchop.json", brainchop_entry(config).dump(1)}};
@@ -154,7 +144,7 @@ std::map<std::string, std::string> web_companions(const MeshNetConfig& config) {
                      {"layers", layers_json(config)},
                      {"receptive_field", config.receptive_field()},
                      {"preprocessing", whole["preprocessing"]},
-                     {"labels", page_labels_json(all_labels(config))}};
+                     {"labels", page_labels_json(all_labels(config.labels, config.classes))}};
   return {{"ubique.json", json.dump(1)}};
 }
 

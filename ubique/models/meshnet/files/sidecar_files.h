@@ -10,9 +10,6 @@
 
 namespace ubique::meshnet {
 
-/// One label for every class; names and colours of our own where the model has none.
-std::vector<Label> all_labels(const MeshNetConfig& config);
-
 /// colormap.json, labels.json and brainchop.json, the entry for BrainChop's `inferenceModelsList`.
 /// Warns where a graphics card may not hold a layer.
 std::map<std::string, std::string> brainchop_companions(const MeshNetConfig& config);

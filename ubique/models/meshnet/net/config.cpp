@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A MeshNet's configuration as a checkpoint's header holds it.
+// Presets, validation, and the configuration read from settings and to and from JSON.
+#include "ubique/models/meshnet/net/config.h"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +10,6 @@
 
 #include "ubique/base/text/json_fields.h"
 #include "ubique/base/text/text.h"
-#include "ubique/models/meshnet/net/config.h"
-#include "ubique/models/meshnet/use/overlay.h"
 
 namespace ubique::meshnet {
 
@@ -150,7 +149,7 @@ std::int64_t parameter_count(const MeshNetConfig& config) {
 
 namespace {
 
-constexpr const char* kConfigPlace = "meshnet.config";
+constexpr const char* kConfigTag = "meshnet.config";
 
 Json preprocessing_json(const Preprocessing& how) {
   return {{"conform", how.conform},           {"shape", how.shape},
@@ -161,7 +160,7 @@ Json preprocessing_json(const Preprocessing& how) {
 Preprocessing preprocessing_from(const Json& json, const std::string& where) {
   Preprocessing how;
   if (json.is_null()) return how;
-  JsonFields fields(json, kConfigPlace, where + ", preprocessing");
+  JsonFields fields(json, kConfigTag, where + ", preprocessing");
   fields.take("conform", how.conform);
   fields.take("shape", how.shape);
   fields.take("spacing", how.spacing);
@@ -177,7 +176,7 @@ std::vector<Label> labels_from(const Json& json, const std::string& where) {
   if (json.is_null()) return labels;
   for (const auto& item : json) {
     Label label;
-    JsonFields fields(item, kConfigPlace, where + ", labels");
+    JsonFields fields(item, kConfigTag, where + ", labels");
     fields.take("name", label.name);
     fields.take("colour", label.colour);
     fields.finish();
@@ -209,7 +208,7 @@ Json to_json(const MeshNetConfig& config) {
 
 MeshNetConfig from_json(const Json& json, const std::string& where) {
   MeshNetConfig config;
-  JsonFields fields(json, kConfigPlace, where);
+  JsonFields fields(json, kConfigTag, where);
   fields.take("in_channels", config.in_channels);
   fields.take("channels", config.channels);
   fields.take("classes", config.classes);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a MeshNet is, as plain data: the chain of dilated convolutions, how its input is prepared
-// and what its classes are called. A checkpoint carries all of it. No torch.
+// The configuration of a MeshNet: its chain of dilated convolutions, its preprocessing and its
+// labels. A checkpoint's header holds all of it. No torch.
 #pragma once
 
 #include <array>
@@ -13,6 +13,7 @@
 #include "ubique/base/error.h"
 #include "ubique/base/text/json_fwd.h"
 #include "ubique/kernels/conv/activation.h"
+#include "ubique/models/meshnet/net/labels.h"
 
 namespace ubique::meshnet {
 
@@ -24,20 +25,14 @@ enum class Init { Xavier, KaimingFanOut };
 std::string_view to_string(Init init);  ///< "xavier", "kaiming_fan_out"
 Init parse_init(std::string_view text);
 
-/// How a scan becomes the network's input; the names are those of data/scans/conform.h.
+/// How a scan becomes the network's input; the names are those of data/scans/volume/conform.h.
 struct Preprocessing {
   std::string conform = "scipy_zoom";  ///< scipy_zoom, nibabel_conform, brainchop, none
   std::array<std::int64_t, 3> shape{256, 256, 256};
   double spacing = 1;                                ///< mm, along every axis
   std::string normalization = "min_max";             ///< min_max, quantile, z_score, none
-  double low_quantile = 0.05, high_quantile = 0.95;  ///< shares, for quantile
+  double low_quantile = 0.05, high_quantile = 0.95;  ///< fractions, for quantile
   bool operator==(const Preprocessing&) const = default;
-};
-
-struct Label {
-  std::string name;
-  std::array<std::uint8_t, 3> colour{};
-  bool operator==(const Label&) const = default;
 };
 
 inline constexpr double kNormEpsilon = 1e-5;
@@ -66,7 +61,7 @@ MeshNetConfig preset(std::string_view name);
 
 /// Keys: preset, channels, classes, in_channels, dilations, kernel, activation, norm, bias,
 /// dropout, init, resample_method, shape, spacing, normalization, low_quantile, high_quantile,
-/// labels (names). Usage error for values that cannot be.
+/// labels (names). Usage error for invalid values.
 MeshNetConfig read_config(const Config& config);
 
 Json to_json(const MeshNetConfig& config);
@@ -74,7 +69,7 @@ Json to_json(const MeshNetConfig& config);
 /// refused.
 MeshNetConfig from_json(const Json& json, const std::string& where);
 
-/// An error of that kind for values that cannot be, naming the key.
+/// An error of that kind for invalid values, naming the key.
 void validate(const MeshNetConfig& config, ErrorKind kind = ErrorKind::Usage);
 
 /// Trainable parameters: 27C+3C + 8(27C²+3C) + 2C+2 for the usual form.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fresh weights. Every convolution has its own stream, numbered by its layer, so that the
-// bits depend on neither the device nor the order of work nor the other layers.
+// Xavier and Kaiming initialisation. Every convolution has its own random stream, numbered by its
+// layer: its weights depend on neither the device nor the other layers.
+#include "ubique/models/meshnet/net/init.h"
+
 #include <ATen/ATen.h>
 
 #include <cmath>
 #include <span>
 
-#include "ubique/base/numbers/random.h"
 #include "ubique/models/meshnet/net/network.h"
 
 namespace ubique::meshnet {

@@ -44,7 +44,7 @@ std::int64_t chain_peak(std::int64_t layers, std::int64_t segments) {
 }
 
 using kernels::convolve;
-using kernels::norm_act_again;
+using kernels::norm_act_recompute;
 
 Chain::Chain(std::vector<ChainLayer> layers, std::int64_t segments)
     : layers_(std::move(layers)), segments_(segments) {}
@@ -74,8 +74,8 @@ const at::Tensor& Chain::output(std::size_t layer) {
   while (known > 0 && !outputs_[known - 1].defined()) --known;
   for (; known <= layer; ++known) {
     const auto x = known == 0 ? image_
-                              : norm_act_again(outputs_[known - 1], layers_[known - 1].after,
-                                               statistics_[known - 1]);
+                              : norm_act_recompute(outputs_[known - 1], layers_[known - 1].after,
+                                                   statistics_[known - 1]);
     outputs_[known] =
         convolve(x, layers_[known].weight, layers_[known].bias, layers_[known].dilation);
   }
@@ -85,8 +85,8 @@ const at::Tensor& Chain::output(std::size_t layer) {
 std::vector<ChainGradients> Chain::backward(at::Tensor gradient) {
   std::vector<ChainGradients> result(layers_.size());
   for (auto i = layers_.size(); i-- > 0;) {
-    auto x =
-        i == 0 ? image_ : norm_act_again(output(i - 1), layers_[i - 1].after, statistics_[i - 1]);
+    auto x = i == 0 ? image_
+                    : norm_act_recompute(output(i - 1), layers_[i - 1].after, statistics_[i - 1]);
     auto of =
         kernels::convolve_backward(gradient, x, layers_[i].weight, layers_[i].dilation,
                                    {i > 0 || wants_image_gradient, layers_[i].bias.defined()});

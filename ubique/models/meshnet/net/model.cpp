@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
+// The engine's model interface: initialisation, plan, training step, weights.
 #include "ubique/models/meshnet/net/model.h"
+
+#include "ubique/models/meshnet/net/init.h"
+#include "ubique/models/meshnet/net/needs.h"
 
 namespace ubique::meshnet {
 
 MeshNetModel::MeshNetModel(const MeshNetConfig& config)
     : network_(std::make_shared<MeshNet>(config)) {
-  // Two classes are background and lesion, weighted as the paper does; tissues count alike.
+  // Two classes are background and lesion, weighted as in the paper; tissues have equal weights.
   if (config.classes != 2) loss_.class_weights.clear();
 }
 
 MeshNetModel::MeshNetModel(const MeshNetFile& file) : MeshNetModel(file.config) {
   load_state(*network_, file.tensors);
 }
+
+void MeshNetModel::initialize(const Random& random) { meshnet::initialize(*network_, random); }
 
 plan::Needs MeshNetModel::needs() const {
   return needs_of(network_->config(), network_->config().preprocessing.shape);

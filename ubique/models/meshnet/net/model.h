@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A MeshNet as the engine sees it: its network, its loss and what it needs of a machine.
+// A MeshNet as the engine sees it: network, loss and needs.
 #pragma once
 
 #include <memory>
@@ -19,7 +19,7 @@ class MeshNetModel final : public engine::Model {
   std::string family() const override { return "meshnet"; }
   Json config() const override { return to_json(network_->config()); }
   torch::nn::Module& network() override { return *network_; }
-  void initialize(const Random& random) override { meshnet::initialize(*network_, random); }
+  void initialize(const Random& random) override;
   plan::Needs needs() const override;
   void apply_plan(const plan::Plan& plan) override;
   engine::Step step(const engine::Batch& batch) override;
@@ -28,7 +28,7 @@ class MeshNetModel final : public engine::Model {
   const MeshNetConfig& settings() const { return network_->config(); }
   void set_loss(LossOptions loss) { loss_ = std::move(loss); }
   const LossOptions& loss() const { return loss_; }
-  /// Config and weights as they are now, on the host.
+  /// A copy of the current config and weights, on the host.
   MeshNetFile file() const;
   c10::Device device() const;
 

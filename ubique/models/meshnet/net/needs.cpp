@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this implementation takes of a machine, counted tensor by tensor as layer_chain.cpp,
-// cross_entropy.cpp and segmenter.cpp make them.
+// Counts tensor by tensor what layer_chain.cpp, cross_entropy.cpp and segmenter.cpp allocate.
+#include "ubique/models/meshnet/net/needs.h"
+
 #include <algorithm>
 
 #include "ubique/kernels/host/host_convolve.h"
 #include "ubique/models/meshnet/net/layer_chain.h"
-#include "ubique/models/meshnet/net/network.h"
-#include "ubique/models/meshnet/use/segmenter_parts.h"
+#include "ubique/models/meshnet/net/stream_buffers.h"
 
 namespace ubique::meshnet {
 namespace {
@@ -19,10 +19,10 @@ plan::ActivationNeed activations_of(const MeshNetConfig& config, std::int64_t vo
   const auto logits = config.classes * voxels;
   plan::ActivationNeed need;
   need.saved = layers * layer + config.in_channels * voxels;  // outputs and the cast image
-  // Beside them: what the last norm and activation gave, its gradient, and that of the logits.
+  // Plus the last activation, its gradient, and the gradient of the logits.
   need.transient = (chain_peak(layers, 0) - layers) * layer + logits;
-  // The loss comes before backward: only what it takes beyond what is free until then. For one
-  // chunk, in f32 and i64: logits, probabilities, targets, their weights.
+  // The loss comes before backward and uses the memory of these transients: only the excess counts.
+  // One chunk holds logits, probabilities, targets and their weights, in f32 and i64.
   const auto chunk = std::min(voxels, kLossChunk) * (3 * config.classes + 5);
   need.loss = std::max<std::int64_t>(0, chunk + logits - need.transient);
   need.run = 2 * layer + config.in_channels * voxels;  // a layer's input and output, the image
@@ -34,11 +34,11 @@ plan::HostNeed host_of(const MeshNetConfig& config, const std::array<std::int64_
                        std::int64_t whole) {
   plan::HostNeed need;
   need.own_kernels = kernels::PlaneConvolution::supports(config.kernel) &&
-                     config.channels <= kernels::kMostHostChannels;
+                     config.channels <= kernels::kMaxHostChannels;
   auto folded = config;
   if (folded.norm == Norm::Batch) folded.norm = Norm::None;
-  need.run = HostStream::supports(folded) ? HostStream::floats(config, shape[0], shape[1], shape[2])
-                                          : whole;
+  need.run =
+      can_stream_on_host(folded) ? stream_floats(config, shape[0], shape[1], shape[2]) : whole;
   const auto widest = *std::max_element(config.dilations.begin(), config.dilations.end());
   need.train = kernels::host_convolve_floats(config.channels, config.kernel, widest, shape[0],
                                              shape[1], shape[2]);
@@ -47,16 +47,17 @@ plan::HostNeed host_of(const MeshNetConfig& config, const std::array<std::int64_
 
 std::vector<plan::CheckpointLevel> levels_of(std::int64_t layers) {
   std::vector<plan::CheckpointLevel> levels;
-  const auto beside = chain_peak(layers, 0) - layers;
+  const auto transient = chain_peak(layers, 0) - layers;
   std::int64_t least = chain_peak(layers, 0);
-  for (auto segments = layers; segments >= 2; --segments) {  // fewer: less is kept, more is redone
+  for (auto segments = layers; segments >= 2; --segments) {  // fewer: less saved, more recomputed
     const auto peak = chain_peak(layers, segments);
     if (peak >= least) continue;
     least = peak;
     // Forward is a third of a step; the first layer is a small part of it.
-    const auto redone = static_cast<double>(layers - segments) / static_cast<double>(3 * layers);
-    levels.push_back({segments, static_cast<double>(peak - beside) / static_cast<double>(layers),
-                      std::max(redone, 0.01)});
+    const auto recomputed =
+        static_cast<double>(layers - segments) / static_cast<double>(3 * layers);
+    levels.push_back({segments, static_cast<double>(peak - transient) / static_cast<double>(layers),
+                      std::max(recomputed, 0.01)});
   }
   return levels;
 }

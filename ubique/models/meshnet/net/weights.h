@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// MeshNet weights in the files of the systems that make them: arc-meshchop and enMesh .pt, the
-// safetensors that BrainChop names .pth, BrainChop's folders. All become one form: a config and the
-// state dict of network.h, on the host.
+// A network's weights outside the module: as a state dict, and together with their configuration.
 #pragma once
 
-#include <filesystem>
 #include <string>
 
 #include "ubique/engine/contract/batch.h"
@@ -12,25 +9,23 @@
 
 namespace ubique::meshnet {
 
+class MeshNet;
+
+/// A configuration and its state dict, on the host: what every file format is read into and
+/// written from.
 struct MeshNetFile {
   MeshNetConfig config;
   engine::NamedTensors tensors;  ///< f32 (counters i64), names and order of network.h
-  std::string form;              ///< "arc-meshchop .pt", "BrainChop folder", ...: what it was
+  std::string form;              ///< the format it was read from: "arc-meshchop .pt", ...
 };
 
-/// Can this be one? Looks at names, the file's first bytes and the JSON, loads no weights.
-bool looks_like_meshnet(const std::filesystem::path& path);
+/// Every parameter and buffer in arc-meshchop's order, sharing memory with the network.
+engine::NamedTensors state_of(const MeshNet& network);
+/// Copies a state dict in, as engine::load_state does; a missing num_batches_tracked counts as 0.
+void load_state(MeshNet& network, const engine::NamedTensors& state);
 
-/// Any of the forms above. Input error that says what was found for everything else.
-MeshNetFile load_any(const std::filesystem::path& path);
-
-/// W' = W·γ/√(σ²+ε), b' = β + (b−μ)·γ/√(σ²+ε) in double; the config loses its norm and gains
-/// biases. Others come back as they are.
+/// W' = W·γ/√(σ²+ε), b' = β + (b−μ)·γ/√(σ²+ε), computed in double; the result's config has no norm
+/// and has biases. A network without batch norms is returned unchanged.
 MeshNetFile fold_batch_norm(const MeshNetFile& file);
-
-/// Upstream's names; the config is in the metadata, so that load_any gives back the same.
-void export_safetensors(const MeshNetFile& file, const std::filesystem::path& path);
-/// {"model_state_dict": ...} as arc-meshchop's own checkpoints nest it.
-void export_torch(const MeshNetFile& file, const std::filesystem::path& path);
 
 }  // namespace ubique::meshnet

@@ -12,7 +12,7 @@
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/json.h"
-#include "ubique/data/scans/study/prepare.h"
+#include "ubique/models/meshnet/data/preprocess.h"
 #include "ubique/models/meshnet/score/statistics.h"
 
 namespace ubique::meshnet {

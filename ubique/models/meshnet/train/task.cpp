@@ -6,8 +6,8 @@
 #include <thread>
 
 #include "ubique/base/terminal/log.h"
-#include "ubique/models/meshnet/commands/commands.h"
 #include "ubique/models/meshnet/score/scoring.h"
+#include "ubique/models/meshnet/use/open.h"
 #include "ubique/models/meshnet/use/overlay.h"
 
 namespace ubique::meshnet {

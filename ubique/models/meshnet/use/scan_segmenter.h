@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a scan to its label map: conform, normalise, network, components, and back to the scan's own
-// grid. Knows no files beyond the scan it is given.
+// Segments one prepared scan: network, removal of small components, and label map, probabilities
+// and volumes on the scan's own grid.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "ubique/data/scans/study/prepare.h"
 #include "ubique/data/scans/volume/components.h"
+#include "ubique/models/meshnet/data/preprocess.h"
 #include "ubique/models/meshnet/use/segmenter.h"
 #include "ubique/plan/plan.h"
 
@@ -16,7 +16,7 @@ namespace ubique::meshnet {
 
 struct SegmentOptions {
   data::ComponentPolicy components;
-  bool native = true;          ///< labels on the scan's own grid
+  bool native = true;          ///< results on the scan's own grid
   bool probabilities = false;  ///< of every class but the background
 };
 
@@ -27,30 +27,15 @@ struct LabelVolume {
   double mm3 = 0;
 };
 
-/// A scan made ready for the network; needs no device, so that it can be made beforehand.
-struct PreparedScan {
-  data::Scan scan;
-  data::Volume input;  ///< conformed and normalised
-};
-
 struct Segmentation {
   data::LabelMap conformed;              ///< on the network's grid
   std::optional<data::LabelMap> native;  ///< on the scan's grid
-  std::vector<data::Volume>
-      probabilities;                 ///< class 1 and on; the scan's grid if native, else ours
-  std::vector<LabelVolume> volumes;  ///< class 1 and on, counted on the grid asked for
+  std::vector<data::Volume> probabilities;  ///< classes 1 and up, on the grid of the options
+  std::vector<LabelVolume> volumes;         ///< classes 1 and up, counted on that grid
   std::int64_t removed_components = 0;
 };
 
-data::ConformTarget conform_target(const Preprocessing& preprocessing);
-
-/// The network's own preprocessing, for the data room.
-data::PrepareOptions prepare_options(const MeshNetConfig& network, int threads);
-
-/// Conforms and normalises as the network's own preprocessing says.
-PreparedScan prepare_scan(data::Scan scan, const Preprocessing& preprocessing, int threads);
-
-/// How the plan wants a network run for inference.
+/// The plan's choices for inference.
 SegmenterOptions segmenter_options(const plan::Plan& plan, c10::Device device);
 
 class ScanSegmenter {
@@ -68,9 +53,6 @@ class ScanSegmenter {
   std::int64_t classes_;
   int threads_;
 };
-
-/// "lesion" for the second of two classes, "label N" where the model names none.
-std::string label_name(const std::vector<Label>& labels, std::int64_t label, std::int64_t classes);
 
 /// Voxels and mm³ of each class but the background.
 std::vector<LabelVolume> measure_volumes(const data::LabelMap& labels,

@@ -9,6 +9,7 @@
 #include "ubique/base/error.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/kernels/dispatch/autograd.h"
+#include "ubique/models/meshnet/net/stream_buffers.h"
 #include "ubique/models/meshnet/use/segmenter_parts.h"
 
 namespace ubique::meshnet {
@@ -33,7 +34,7 @@ at::Tensor five_dimensions(const at::Tensor& image, const MeshNetConfig& config)
 /// Our own convolutions: f32 on the host, no norm that needs the whole volume first.
 bool streams_on_host(const MeshNetConfig& config, const SegmenterOptions& options) {
   return options.device.is_cpu() && options.dtype == at::kFloat &&
-         options.mode != SegmenterMode::Whole && HostStream::supports(config);
+         options.mode != SegmenterMode::Whole && can_stream_on_host(config);
 }
 
 at::Tensor classifier_tensor(const MeshNetFile& file, const char* field) {
@@ -126,7 +127,7 @@ std::int64_t Segmenter::activation_bytes(std::int64_t depth, std::int64_t height
                                          std::int64_t width) const {
   const auto plane = height * width;
   if (state_->host)
-    return HostStream::floats(config(), depth, height, width) *
+    return stream_floats(config(), depth, height, width) *
            static_cast<std::int64_t>(sizeof(float));
   if (state_->streams(depth, plane)) {
     return slab_bytes(state_->network, plane, state_->planes_at_once(plane));

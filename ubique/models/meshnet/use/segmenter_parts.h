@@ -52,11 +52,6 @@ std::int64_t slab_bytes(const ReadyNetwork& network, std::int64_t plane_voxels,
 class HostStream {
  public:
   explicit HostStream(const MeshNetFile& folded);
-  static bool supports(const MeshNetConfig& folded);
-  /// Floats that all rings take together.
-  static std::int64_t floats(const MeshNetConfig& config, std::int64_t depth, std::int64_t height,
-                             std::int64_t width);
-
   void run(const at::Tensor& image, FeatureSink& sink);
 
  private:

@@ -8,6 +8,7 @@
 #include "ubique/base/error.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/kernels/conv/convolve.h"
+#include "ubique/models/meshnet/net/stream_buffers.h"
 #include "ubique/models/meshnet/use/segmenter_parts.h"
 
 namespace ubique::meshnet {
@@ -19,54 +20,12 @@ kernels::PlaneConvolution layer_convolution(const MeshNetFile& folded, std::size
           engine::find_tensor(folded.tensors, prefix + "bias"), folded.config.dilations[layer]};
 }
 
-/// Threads meet after every group of planes of every layer, and each layer's ring holds a group
-/// more: as many as take this much memory, within limits.
-constexpr std::int64_t kGroupBytes = 96 << 20;
-constexpr std::int64_t kLeastRows = 256, kMostPlanes = 8;
-
-kernels::PlaneForm input_form(const MeshNetConfig& config, std::size_t layer, std::int64_t height,
-                              std::int64_t width) {
-  return {layer == 0 ? config.in_channels : config.channels, height, width,
-          config.dilations[layer] * (config.kernel / 2)};
-}
-
-kernels::PlaneForm last_form(const MeshNetConfig& config, std::int64_t height, std::int64_t width) {
-  return {config.channels, height, width, 0};
-}
-
-std::int64_t group_of(const MeshNetConfig& config, std::int64_t depth, std::int64_t height,
-                      std::int64_t width) {
-  auto floats = last_form(config, height, width).floats();
-  for (std::size_t i = 0; i < config.layers(); ++i) {
-    floats += input_form(config, i, height, width).floats();
-  }
-  const auto most = std::min<std::int64_t>(
-      kMostPlanes, kGroupBytes / (floats * static_cast<std::int64_t>(sizeof(float))));
-  const auto least = (kLeastRows + height - 1) / height;
-  return std::min(depth, std::max(most, least));
-}
-
 }  // namespace
 
 HostStream::HostStream(const MeshNetFile& folded) : config_(folded.config) {
   for (std::size_t i = 0; i < folded.config.layers(); ++i) {
     layers_.push_back({layer_convolution(folded, i), std::nullopt, 0});
   }
-}
-
-bool HostStream::supports(const MeshNetConfig& folded) {
-  return folded.norm == Norm::None && kernels::PlaneConvolution::supports(folded.kernel);
-}
-
-std::int64_t HostStream::floats(const MeshNetConfig& config, std::int64_t depth,
-                                std::int64_t height, std::int64_t width) {
-  const auto group = group_of(config, depth, height, width);
-  auto sum = group * last_form(config, height, width).floats();
-  for (std::size_t i = 0; i < config.layers(); ++i) {
-    const auto form = input_form(config, i, height, width);
-    sum += std::min(depth, 2 * form.margin + group) * form.floats();
-  }
-  return sum;
 }
 
 void HostStream::prepare(at::IntArrayRef volume) {
@@ -76,13 +35,13 @@ void HostStream::prepare(at::IntArrayRef volume) {
       last_->form().width == width) {
     return;
   }
-  group_ = group_of(config_, depth, height, width);
+  group_ = planes_per_group(config_, depth, height, width);
   for (std::size_t i = 0; i < layers_.size(); ++i) {
     auto& [conv, ring, filled] = layers_[i];
-    ring.emplace(input_form(config_, i, height, width), conv.kernel(), conv.dilation(), group_,
+    ring.emplace(input_plane(config_, i, height, width), conv.kernel(), conv.dilation(), group_,
                  depth);
   }
-  last_.emplace(last_form(config_, height, width), 1, 1, group_, depth);
+  last_.emplace(output_plane(config_, height, width), 1, 1, group_, depth);
 }
 
 void HostStream::fill(std::size_t layer, std::int64_t depth) {
@@ -106,7 +65,7 @@ void HostStream::compute(std::size_t layer, std::int64_t first, std::int64_t cou
   std::vector<kernels::PlaneJob> jobs;
   for (auto z = first; z < first + count; ++z) {
     jobs.push_back(
-        {ring->seen_from(z), out.at(z).row(0), form.channels * form.stride(), form.stride()});
+        {ring->inputs_of(z), out.at(z).row(0), form.channels * form.stride(), form.stride()});
   }
   conv.run(jobs, form.height, config_.activation == Activation::Relu);
   if (config_.activation == Activation::Relu) return;

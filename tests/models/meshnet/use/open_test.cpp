@@ -5,7 +5,7 @@
 
 #include "tests/base/scratch.h"
 #include "ubique/engine/checkpoint/checkpoint.h"
-#include "ubique/models/meshnet/commands/commands.h"
+#include "ubique/models/meshnet/use/open.h"
 
 using namespace ubique;
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Any file or folder that holds a MeshNet.
+// Recognises the format of a file or folder and builds config and weights from it.
+#include "ubique/models/meshnet/files/import.h"
+
 #include <algorithm>
 #include <fstream>
 
@@ -8,7 +10,7 @@
 #include "ubique/io/tensors/safetensors_reader.h"
 #include "ubique/io/text/printable.h"
 #include "ubique/io/torch/torch_file.h"
-#include "ubique/models/meshnet/files/export_names.h"
+#include "ubique/models/meshnet/files/export.h"
 #include "ubique/models/meshnet/files/import_brainchop.h"
 #include "ubique/models/meshnet/files/import_layers.h"
 #include "ubique/models/meshnet/files/import_onnx.h"

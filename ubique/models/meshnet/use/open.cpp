@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands share: models from any file, and the session of a network that only runs.
-#include "ubique/models/meshnet/commands/commands.h"
-#include "ubique/models/meshnet/net/network.h"
+// Models from checkpoints and foreign files; the session for inference.
+#include "ubique/models/meshnet/use/open.h"
+
+#include "ubique/models/meshnet/files/import.h"
+#include "ubique/models/meshnet/net/needs.h"
 
 namespace ubique::meshnet {
 
@@ -17,13 +19,7 @@ MeshNetFile open_file(const std::filesystem::path& given) {
 }
 
 engine::Session open_run_session(const MeshNetConfig& config, const engine::Request& request) {
-  auto wishes = plan::read_wishes(request.config);
-  wishes.mode = plan::Mode::Run;
-  request.config.finish();
-  auto session =
-      engine::open_session(needs_of(config, config.preprocessing.shape), wishes, request.fallback);
-  engine::apply(session.plan);
-  return session;
+  return engine::open_run_session(request, needs_of(config, config.preprocessing.shape));
 }
 
 }  // namespace ubique::meshnet

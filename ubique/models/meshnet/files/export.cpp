@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writes safetensors, .pt and checkpoints, and reads them back.
+#include "ubique/models/meshnet/files/export.h"
+
+#include <ATen/ATen.h>
+
+#include "ubique/engine/checkpoint/checkpoint.h"
+#include "ubique/engine/checkpoint/state_dict.h"
+#include "ubique/engine/checkpoint/write_checked.h"
+#include "ubique/engine/checkpoint/tensor_bytes.h"
+#include "ubique/io/tensors/safetensors_writer.h"
+#include "ubique/io/torch/torch_file.h"
+#include "ubique/models/meshnet/files/import.h"
+
+namespace ubique::meshnet {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write_format(const MeshNetFile& file, const std::string& format, const fs::path& path) {
+  if (format == "safetensors") return export_safetensors(file, path);
+  if (format == "pt") return export_torch(file, path);
+  engine::Checkpoint checkpoint;
+  checkpoint.family = "meshnet";
+  checkpoint.config = to_json(file.config);
+  checkpoint.provenance = {{"converted_from", file.form}};
+  checkpoint.model = file.tensors;
+  engine::save_checkpoint(path, checkpoint);
+}
+
+engine::NamedTensors read_back(const std::string& format, const fs::path& path) {
+  if (format == "checkpoint") return engine::load_checkpoint(path, /*with_trainer=*/false).model;
+  return load_any(path).tensors;
+}
+
+/// The first tensor whose bits differ, in any order of tensors; empty if none does.
+std::string difference(const engine::NamedTensors& written, const engine::NamedTensors& read) {
+  if (written.size() != read.size()) return "another number of tensors";
+  for (const auto& [name, tensor] : written) {
+    const auto other = engine::find_tensor(read, name);
+    if (!other.defined() || tensor.sizes() != other.sizes() || !tensor.equal(other)) return name;
+  }
+  return {};
+}
+
+}  // namespace
+
+void export_safetensors(const MeshNetFile& file, const std::filesystem::path& path) {
+  std::vector<at::Tensor> hosts;  // the bytes must outlive the call
+  std::vector<io::TensorData> tensors;
+  for (const auto& [name, tensor] : file.tensors) {
+    hosts.push_back(engine::to_host(tensor));
+    tensors.push_back(
+        {name, engine::dtype_of(tensor), tensor.sizes().vec(), engine::bytes_of(hosts.back())});
+  }
+  io::write_safetensors(path, tensors,
+                        {{"format", "pt"}, {kConfigKey, to_json(file.config).dump()}});
+}
+
+void export_torch(const MeshNetFile& file, const std::filesystem::path& path) {
+  std::vector<io::HostTensor> tensors;
+  for (const auto& [name, tensor] : file.tensors) tensors.push_back(host_tensor_of(name, tensor));
+  io::write_torch_file(path, tensors, "model_state_dict", {{kConfigKey, to_json(file.config)}});
+}
+
+void export_checked(const MeshNetFile& file, const std::string& format, const fs::path& path) {
+  engine::write_checked(path, "meshnet.export", [&] {
+    write_format(file, format, path);
+    const auto differs = difference(file.tensors, read_back(format, path));
+    check(differs.empty(), ErrorKind::Parity,
+          "[meshnet.export] what was written is not what was read back; got other values in {}, "
+          "expected the same bits. Nothing was kept.",
+          differs);
+  });
+}
+
+}  // namespace ubique::meshnet
