@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times TRM through the same code that train uses (the family's plan, the engine's learner with the
 // optimizer, averaged weights and recording) and that run uses (the solver, sixteen supervision
-// steps of a batch). Puzzles are noise; those to learn from stay on the device. One JSON line per
-// case.
+// steps of a batch). Puzzles are random tokens; training puzzles stay on the device. One JSON line
+// per case.
 //   bench_trm DEVICE train|run sudoku_mlp|sudoku_att|maze_att BATCH [ROUNDS] [PIECES]
-// PIECES calls are waited for together. PROFILE=1 and TRACE=FILE.json: see measure.h.
+// PIECES calls are timed together, with one synchronisation. PROFILE=1 and TRACE=FILE.json: see
+// measure.h.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -49,7 +50,7 @@ engine::Session session_of(const Case& wanted, const plan::Needs& needs) {
   wishes.batch = wanted.batch;
   if (wanted.mode == "train") wishes.effective_batch = wanted.batch;
   wishes.dtype = DType::BF16;
-  return engine::open_session(needs, wishes, false);
+  return engine::Session(needs, wishes);
 }
 
 engine::Batch noise_batch(const trm::TrmConfig& config, std::int64_t count) {
@@ -73,12 +74,12 @@ engine::Batch noise_batch(const trm::TrmConfig& config, std::int64_t count) {
   return batch;
 }
 
-/// A model and the original's recipe; there is no data to ask for.
+/// A model and the original's recipe, without a data set.
 class NoiseTask final : public engine::Task {
  public:
   explicit NoiseTask(const trm::TrmConfig& config) : model_(config) {}
   engine::Model& model() override { return model_; }
-  const engine::Dataset& training_set() override { throw std::logic_error("not asked for"); }
+  const engine::Dataset& training_set() override { throw std::logic_error("no data set"); }
   const engine::Recipe& recipe() const override { return recipe_; }
   engine::Scores validate() override { return {}; }
   std::unique_ptr<engine::Optimizer> make_optimizer(
@@ -103,12 +104,12 @@ Measured time_solving(const Case& wanted, const engine::Session& session,
                       const trm::TrmConfig& config) {
   trm::Trm network(config);
   trm::initialize(network, Random(1));
-  const auto device = session.device.torch_device;
+  const auto device = session.torch_device();
   network.to(device);
   device::reset_peak(device);
   trm::Solver solver(
       network, at::kBFloat16,
-      {.slots = wanted.batch, .early = false, .record = session.plan.graph_capture.value});
+      {.slots = wanted.batch, .early = false, .record = session.plan().graph_capture.value});
   const auto noise = noise_batch(config, wanted.batch).tensors.at("inputs");
   const auto puzzle = [&](std::int64_t index, std::span<std::int32_t> tokens) {
     const auto row = noise[index];
@@ -123,19 +124,18 @@ Measured time_solving(const Case& wanted, const engine::Session& session,
 int run(const Case& wanted) {
   const auto config = config_of(wanted.model);
   const auto session = session_of(wanted, trm::needs_of(config));
-  engine::apply(session.plan);
   const auto measured = wanted.mode == "train" ? time_training(wanted, session, config)
                                                : time_solving(wanted, session, config);
   const Json line = {{"program", "ubique"},
-                     {"device", session.device.facts.label()},
+                     {"device", session.facts().label()},
                      {"mode", wanted.mode},
                      {"model", wanted.model},
                      {"batch", wanted.batch},
-                     {"dtype", to_string(session.plan.dtype.value)},
-                     {"recorded", session.plan.graph_capture.value},
+                     {"dtype", to_string(session.plan().dtype.value)},
+                     {"recorded", session.plan().graph_capture.value},
                      {"median_ms", measured.ms},
                      {"best_ms", measured.best_ms},
-                     {"predicted_bytes", session.plan.memory.total},
+                     {"predicted_bytes", session.plan().memory.total},
                      {"measured_bytes", measured.peak}};
   std::puts(line.dump().c_str());
   return 0;

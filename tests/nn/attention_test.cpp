@@ -22,6 +22,10 @@ namespace {
 constexpr std::int64_t kBatch = 2, kLength = 7, kHidden = 16, kHeads = 4, kHeadSize = 6;
 constexpr double kBlockEpsilon = 1e-5;  // of the norm in attention_block()
 
+/// kLength positions divided into steps.
+const std::vector<std::vector<std::int64_t>> kStepLengths = {
+    {1, 1, 1, 1, 1, 1, 1}, {4, 1, 2}, {kLength}};
+
 /// softmax(q·kᵀ/√size)·v where `seen` (n, m) is true.
 at::Tensor masked_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const at::Tensor& seen) {
@@ -57,13 +61,13 @@ nn::AttentionConfig causal_config(std::int64_t kv_heads, std::int64_t window, bo
   return config;
 }
 
-/// All positions, `pieces` of them at a time, through one KV cache.
+/// All positions through one KV cache, in steps of these lengths.
 at::Tensor decoded(const at::Tensor& x, const AttentionWeights& weights,
-                   const nn::AttentionConfig& config, const std::vector<std::int64_t>& pieces) {
+                   const nn::AttentionConfig& config, const std::vector<std::int64_t>& lengths) {
   auto cache = nn::KvCache::make(kBatch, config.kv_heads, kLength, kHeadSize, x.options());
   std::vector<at::Tensor> outputs;
   std::int64_t first = 0;
-  for (const auto count : pieces) {
+  for (const auto count : lengths) {
     outputs.push_back(nn::attention_step(x.slice(1, first, first + count), weights.qkv, weights.out,
                                          config, cache, first));
     first += count;
@@ -160,8 +164,8 @@ TEST_CASE("attention: decoding position by position gives the numbers of the ful
         const auto weights = attention_weights(kv_heads);
         const auto config = causal_config(kv_heads, window, rotated);
         const auto full = nn::attention_block(x, weights.qkv, weights.out, config);
-        for (const auto& pieces : {std::vector<std::int64_t>(kLength, 1), {4, 1, 2}, {kLength}}) {
-          const auto branch = decoded(x, weights, config, pieces);
+        for (const auto& lengths : kStepLengths) {
+          const auto branch = decoded(x, weights, config, lengths);
           CHECK(distance(nn::rms_norm(x + branch, {}, kBlockEpsilon), full) < 1e-5);
         }
       }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small network that speaks, and a tokenizer of bytes for it.
+// A small causal network with random weights and a byte tokenizer for it.
 #pragma once
 
 #include "ubique/data/chat/chat_set.h"
+#include "ubique/models/trm/use/chat_decoder.h"
 #include "ubique/nn/chat_session.h"
 
 namespace ubique::test {
 
-inline trm::TrmConfig speaking_config(trm::Positions positions = trm::Positions::Rope) {
+inline trm::TrmConfig chat_config(trm::Positions positions = trm::Positions::Rope) {
   trm::TrmConfig config;
   config.seq_len = 24;
   config.vocab_size = 266;
@@ -25,13 +26,13 @@ inline trm::TrmConfig speaking_config(trm::Positions positions = trm::Positions:
   return config;
 }
 
-/// A network of random weights with a tokenizer that has its 266 tokens.
-struct Speaker {
+/// A network with random weights and a tokenizer with its 266 tokens.
+struct ChatSample {
   trm::Trm network;
   io::Tokenizer tokenizer{data::learn_chat_tokenizer({}, 266)};
   io::ChatTemplate tokens{tokenizer};
 
-  explicit Speaker(const trm::TrmConfig& config = speaking_config()) : network(config) {
+  explicit ChatSample(const trm::TrmConfig& config = chat_config()) : network(config) {
     trm::initialize(network, Random(3));
   }
 };

@@ -9,6 +9,18 @@
 namespace ubique::trm {
 namespace {
 
+engine::Format weights_format(const std::string& name, std::vector<std::string> extensions) {
+  return {.name = name,
+          .extensions = std::move(extensions),
+          .options = {{"--name-prefix", "name_prefix", "TEXT",
+                       "put before every name: _orig_mod. for a compiled model of the original's"}},
+          .write = [name](engine::Model& model, const std::filesystem::path& path,
+                          const Config& config) {
+            export_checked(dynamic_cast<TrmModel&>(model), name, path,
+                           config.get<std::string>("name_prefix", ""));
+          }};
+}
+
 class TrmFamily final : public engine::Family {
  public:
   std::string name() const override { return "trm"; }
@@ -17,22 +29,22 @@ class TrmFamily final : public engine::Family {
   }
   std::vector<engine::Command> commands() const override {
     auto commands = data_commands();
-    commands.push_back(data_chat_command());
     commands.push_back(run_command());
     commands.push_back(evaluate_command());
     commands.push_back(demo_command());
     return commands;
   }
-  std::vector<engine::Option> train_options() const override { return trm_train_options(); }
-  std::vector<std::pair<std::string, std::string>> train_examples() const override {
-    return {{"ubique train trm -d data/sudoku -o runs/sudoku arch.mlp_t=true epochs=50000 "
+  engine::TrainCommand train_command() const override {
+    return {
+        .options = trm_train_options(),
+        .examples = {
+            {"ubique train trm -d data/sudoku -o runs/sudoku arch.mlp_t=true epochs=50000 "
              "weight_decay=1 puzzle_emb_lr=1e-4 puzzle_emb_weight_decay=1",
              "the original's recipe for sudoku"},
             {"ubique train trm -d data/sudoku4 -o runs/small arch.mlp_t=true arch.hidden_size=128 "
              "arch.num_heads=4 global_batch_size=64 epochs=200",
-             "a small network"}};
+             "a small network"}}};
   }
-  engine::Recipe default_recipe() const override { return original_recipe(); }
   std::unique_ptr<engine::Model> configure(const Config& config) const override {
     return std::make_unique<TrmModel>(read_arch(config.section("arch"), {}));
   }
@@ -46,21 +58,11 @@ class TrmFamily final : public engine::Family {
   std::unique_ptr<engine::Model> import_model(const std::filesystem::path& path) const override {
     return load_any(path);
   }
-  std::vector<std::string> formats() const override { return {"checkpoint", "safetensors", "pt"}; }
-  std::string format_of(const std::filesystem::path& path) const override {
-    const auto ending = path.extension().string();
-    if (ending == ".safetensors") return "safetensors";
-    const bool original = path.filename().string().starts_with("step_");
-    return ending == ".pt" || ending == ".pth" || original ? "pt" : "";
-  }
-  std::vector<engine::Option> format_options() const override {
-    return {{"--name-prefix", "name_prefix", "TEXT",
-             "put before every name: _orig_mod. for a compiled model of the original's"}};
-  }
-  void export_model(engine::Model& model, const std::string& format,
-                    const std::filesystem::path& path, const Config& config) const override {
-    export_checked(dynamic_cast<TrmModel&>(model), format, path,
-                   config.get<std::string>("name_prefix", ""));
+  std::vector<engine::Format> formats() const override {
+    auto torch = weights_format("pt", {".pt", ".pth"});
+    torch.name_prefixes = {"step_"};  // the original's names have no extension
+    return {weights_format("checkpoint", {}), weights_format("safetensors", {".safetensors"}),
+            std::move(torch)};
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of the original system in and out.
+// Import and export of the original system's weights.
 #include "ubique/models/trm/files/weights.h"
 
 #include "tests/models/trm/train/training_samples.h"
@@ -79,10 +79,10 @@ TEST_CASE("trm weights: a compiled model's file and its all_config.yaml make the
   check_same_weights(*model, *read);
 }
 
-TEST_CASE("trm weights: without a configuration shapes tell what they can") {
+TEST_CASE("trm weights: without a configuration the shapes determine what they can") {
   const ScratchFolder scratch;
   auto config = small_config();
-  config.puzzle_emb_len = 16;  // what the original has, and what is assumed
+  config.puzzle_emb_len = 16;  // the original's value, which is assumed
   const auto model = small_model(config);
   write_original(*model, scratch / "step_10");
   const auto read = trm::load_any(scratch / "step_10");
@@ -93,22 +93,22 @@ TEST_CASE("trm weights: without a configuration shapes tell what they can") {
   check_same_weights(*model, *read);
 }
 
-TEST_CASE("trm weights: what shapes cannot tell and a wrong guess would spoil is asked for") {
+TEST_CASE("trm weights: values that shapes do not determine and must be right are asked for") {
   const ScratchFolder scratch;
   const auto refused = [&](const trm::TrmConfig& config, const std::string& name) {
     write_original(*small_model(config), scratch / name);
     return refusal_of(ErrorKind::Input, [&] { trm::load_any(scratch / name); });
   };
-  const auto places = refused(small_config(), "step_1");  // a prefix of 2 is not the original's
-  CHECK(contains(places, "has no all_config.yaml beside it"));
-  CHECK(contains(places, "puzzle_emb_len (of 18 places)"));
+  const auto message = refused(small_config(), "step_1");  // a prefix of 2 is not the original's
+  CHECK(contains(message, "has no all_config.yaml beside it"));
+  CHECK(contains(message, "puzzle_emb_len (of 18 positions)"));
   auto attention = small_config();
   attention.mlp_t = false;
   attention.positions = trm::Positions::Rope;
   CHECK(contains(refused(attention, "step_2"), "num_heads (of hidden_size 16)"));
 }
 
-TEST_CASE("trm weights: a .pt and what lies beside it keep the kind and the shape of puzzles") {
+TEST_CASE("trm weights: a .pt with its all_config.yaml keeps the kind and the grid of puzzles") {
   const ScratchFolder scratch;
   struct Kind {
     std::int64_t length, vocabulary;
@@ -144,7 +144,7 @@ TEST_CASE("trm weights: a .pt and what lies beside it keep the kind and the shap
   }
 }
 
-TEST_CASE("trm weights: a folder's all_config.yaml is not taken for another network's") {
+TEST_CASE("trm weights: an all_config.yaml of another network is not overwritten or reused") {
   const ScratchFolder scratch;
   trm::export_checked(*small_model(), "pt", scratch / "step_1", "");
   trm::export_checked(*small_model(), "pt", scratch / "step_2", "");
@@ -157,7 +157,7 @@ TEST_CASE("trm weights: a folder's all_config.yaml is not taken for another netw
   CHECK_FALSE(std::filesystem::exists(scratch / "step_3"));
 }
 
-TEST_CASE("trm weights: the original's golden state opens as it is") {
+TEST_CASE("trm weights: a state dict of the original opens with its configuration") {
   const auto folder = shared_folder("golden/trm/att_learned");
   if (folder.empty()) return;
   CHECK(trm::looks_like_trm(folder / "state.safetensors"));
@@ -181,7 +181,7 @@ TEST_CASE("trm weights: the original's golden state opens as it is") {
   }
 }
 
-TEST_CASE("trm weights: every format comes back bit by bit") {
+TEST_CASE("trm weights: every format is read back bit for bit") {
   const ScratchFolder scratch;
   for (const bool mixing : {true, false}) {
     auto config = small_config();
@@ -249,7 +249,7 @@ TEST_CASE("trm weights: files of other networks are refused with the tensors' na
   refusal_of(ErrorKind::Input, [&] { trm::load_any(scratch / "nowhere"); });
 }
 
-TEST_CASE("trm weights: a table of another size begins as the mean of the old rows") {
+TEST_CASE("trm weights: a table of another size starts as the mean of the old rows") {
   const auto model = small_model();
   auto config = small_config();
   config.num_puzzle_identifiers = 5;

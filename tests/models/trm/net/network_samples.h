@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the network's tests share: the original system's numbers, where they lie beside the project.
+// Reference values of the original system for the network's tests, if they are available.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -30,7 +30,7 @@ struct GoldenModel {
   Json json(const std::string& file) const {
     return Json::parse(read_file(folder / (file + ".json")));
   }
-  trm::Arrivals batch(const std::string& name) const {
+  trm::PuzzleBatch batch(const std::string& name) const {
     const auto all = tensors("batches");
     const auto of = [&](const char* key) { return all.at(name + "." + key).to(at::kInt); };
     return {of("inputs"), of("labels"), of("puzzle_identifiers")};
@@ -45,7 +45,7 @@ inline trm::TrmConfig golden_config(const Json& arch) {
   return trm::from_json(fields, "the golden data");
 }
 
-/// Nothing where the data is absent.
+/// None if the reference data is absent.
 inline std::optional<GoldenModel> golden_model(const std::string& name) {
   const auto folder = shared_folder("golden/trm/" + name);
   if (folder.empty()) return std::nullopt;

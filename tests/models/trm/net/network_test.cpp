@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
+// The network against reference values of the original: states, losses, gradients, initial weights.
 #include "ubique/models/trm/net/network.h"
 
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
 
 #include "tests/models/trm/net/network_samples.h"
+#include "ubique/base/text/json.h"
 
 namespace ubique::trm {
 namespace {
 
 using test::distance;
 
-/// How far a value may be from the original's, by the golden data's own account.
+/// How far a value may be from the original's, as documented with the reference data.
 struct Tolerance {
   double latents, logits;
 };
@@ -26,7 +28,7 @@ Tolerance tolerance_of(const std::string& name, int step) {
 
 const std::vector<std::string> kModels = {"mlp_t", "att_rope", "att_learned", "att_rope_bf16"};
 
-/// Holds a step against what the original made of it.
+/// Compares a step with the original's.
 void compare_step(const test::GoldenModel& model, const std::string& name, int step,
                   const std::map<std::string, at::Tensor>& golden, const Slots& slots,
                   const Answer& answer) {
@@ -51,16 +53,16 @@ void compare_step(const test::GoldenModel& model, const std::string& name, int s
   }
 }
 
-void compare_losses(const Json& golden, const Judgement& judgement, double tolerance) {
+void compare_losses(const Json& golden, const AnswerScores& scores, double tolerance) {
   const auto total = golden["loss_total"].get<double>();
-  CHECK(judgement.total().item<double>() == doctest::Approx(total).epsilon(tolerance));
+  CHECK(scores.total().item<double>() == doctest::Approx(total).epsilon(tolerance));
   const auto tokens = golden["metrics"]["lm_loss"].get<double>();
-  CHECK(judgement.tokens.sum().item<double>() == doctest::Approx(tokens).epsilon(tolerance));
+  CHECK(scores.token_loss.sum().item<double>() == doctest::Approx(tokens).epsilon(tolerance));
 }
 
 }  // namespace
 
-TEST_CASE("trm: the parameters are as many as the original has") {
+TEST_CASE("trm: the number of parameters is the original's") {
   TrmConfig sudoku;
   CHECK(parameter_count(sudoku) == 6828034);
   sudoku.mlp_t = true;
@@ -100,7 +102,7 @@ TEST_CASE("trm: embedding, first block and first call are the original's") {
   }
 }
 
-TEST_CASE("trm: evaluation goes through the original's states, step by step") {
+TEST_CASE("trm: evaluation has the original's states at every step") {
   for (const auto& name : kModels) {
     const auto model = test::golden_model(name);
     if (!model) return;
@@ -118,14 +120,14 @@ TEST_CASE("trm: evaluation goes through the original's states, step by step") {
       const auto answer = network.step(weights, x, slots.latents);
       slots.count_step(answer, network.config().halt_max_steps);
       compare_step(*model, name, step, golden, slots, answer);
-      const auto judgement = judge(answer, slots.puzzles.labels, network.config().loss);
+      const auto scores = score_answer(answer, slots.puzzles.labels, network.config().loss);
       const double near = step == 1 ? 1e-6 : 2e-5;
-      compare_losses(provenance[step - 1], judgement, model->dtype == at::kFloat ? near : 0.05);
+      compare_losses(provenance[step - 1], scores, model->dtype == at::kFloat ? near : 0.05);
     }
   }
 }
 
-TEST_CASE("trm: in training slots halt and are refilled as the original's") {
+TEST_CASE("trm: in training, slots halt and are refilled as in the original") {
   for (const auto& name : kModels) {
     const auto model = test::golden_model(name);
     if (!model) return;
@@ -135,7 +137,8 @@ TEST_CASE("trm: in training slots halt and are refilled as the original's") {
     const auto weights = network.cast(model->dtype);
     auto slots = Slots::empty(network, 4, model->dtype, at::kCPU, true);
     const auto no_exploration = at::zeros({4}, at::kInt);
-    const int steps = model->dtype == at::kFloat ? 3 : 1;  // later ones depend on who halted
+    const int steps =
+        model->dtype == at::kFloat ? 3 : 1;  // in bf16 later steps depend on which slots halted
     for (int step = 1; step <= steps; ++step) {
       slots = slots.refilled(weights, model->batch(fmt::format("batch{}", step - 1)));
       const auto x =
@@ -147,13 +150,13 @@ TEST_CASE("trm: in training slots halt and are refilled as the original's") {
   }
 }
 
-TEST_CASE("trm: every gradient is the original's, whatever a step keeps") {
+TEST_CASE("trm: every gradient is the original's, with kept and with recomputed activations") {
   for (const auto& name : kModels) {
     const auto model = test::golden_model(name);
     if (!model) return;
-    for (const auto kept : {kernels::Kept::Wide, kernels::Kept::Narrow}) {
+    for (const auto kept : {kernels::Activations::Keep, kernels::Activations::Recompute}) {
       auto& network = *model->network;
-      network.keep(kept, kept);
+      network.set_activations(kept, kept);
       network.zero_grad();
       const auto weights = network.cast(model->dtype);
       const auto batch = model->batch("batch0");
@@ -161,8 +164,8 @@ TEST_CASE("trm: every gradient is the original's, whatever a step keeps") {
       auto latents = network.start(weights, 4);
       const auto answer =
           network.step(weights, network.embed(weights, batch.inputs, rows), latents);
-      const auto judgement = judge(answer, batch.labels, network.config().loss);
-      (judgement.total() / 4).backward();
+      const auto scores = score_answer(answer, batch.labels, network.config().loss);
+      (scores.total() / 4).backward();
 
       auto gradients = test::by_name({});
       for (const auto& item : network.named_parameters()) {
@@ -180,7 +183,7 @@ TEST_CASE("trm: every gradient is the original's, whatever a step keeps") {
   }
 }
 
-TEST_CASE("trm: fresh weights are the same for a seed and spread as the original's") {
+TEST_CASE("trm: initial weights are the same for a seed and distributed as the original's") {
   TrmConfig config;
   config.hidden_size = 64;
   config.puzzle_emb_ndim = 64;
@@ -199,7 +202,7 @@ TEST_CASE("trm: fresh weights are the same for a seed and spread as the original
   CHECK(a.puzzle_table().eq(0).all().item<bool>());
 }
 
-TEST_CASE("trm: a configuration that cannot be is refused by name") {
+TEST_CASE("trm: an invalid configuration is refused by the name of its key") {
   TrmConfig config;
   config.mlp_t = config.causal = true;
   config.positions = Positions::None;

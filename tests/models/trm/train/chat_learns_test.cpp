@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From a file of conversations to a model that has them by heart: shift, masks, markers, windows
+// Trains on a few conversations until they are reproduced: label shift, masks, special tokens, rows
 // and the decoder all have to agree for this.
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
@@ -12,21 +12,22 @@
 namespace ubique::trm {
 namespace {
 
-const char* const kTalks = R"([
+const char* const kConversations = R"([
   {"conversations": [{"from": "human", "value": "Is ice cold?"}, {"from": "gpt", "value": "Yes."},
                      {"from": "human", "value": "And fire?"}, {"from": "gpt", "value": "No!"}]},
   {"instruction": "Is tea hot?", "output": "Often."},
   {"messages": [{"role": "user", "content": "And fire?"}, {"role": "assistant", "content": "Hot."}]}
 ])";
 
-struct Lessons {
+struct TrainingRows {
   at::Tensor inputs, labels;  // (B, S)
 };
 
-Lessons lessons_of(const io::ChatTemplate& tokens, const data::RowOptions& options) {
+TrainingRows training_rows(const io::ChatTemplate& tokens, const data::RowOptions& options) {
   std::vector<at::Tensor> inputs, labels;
-  for (const auto& talk : io::parse_conversations(kTalks, "talks").conversations) {
-    for (const auto& row : data::chat_rows(talk, tokens, options).rows) {
+  for (const auto& conversation :
+       io::parse_conversations(kConversations, "conversations").conversations) {
+    for (const auto& row : data::chat_rows(conversation, tokens, options).rows) {
       inputs.push_back(at::tensor(row.inputs, at::kInt));
       labels.push_back(at::tensor(row.labels, at::kInt));
     }
@@ -35,7 +36,7 @@ Lessons lessons_of(const io::ChatTemplate& tokens, const data::RowOptions& optio
 }
 
 /// The loss of every update.
-std::vector<double> learn(Trm& network, const Lessons& lessons, int updates) {
+std::vector<double> train(Trm& network, const TrainingRows& rows, int updates) {
   engine::NamedTensors parameters;
   for (const auto& item : network.named_parameters()) {
     item.value().requires_grad_(true);
@@ -47,10 +48,10 @@ std::vector<double> learn(Trm& network, const Lessons& lessons, int updates) {
   std::vector<double> losses;
   for (int i = 0; i < updates; ++i) {
     const auto weights = network.cast(at::kFloat);
-    auto latents = network.start(weights, lessons.inputs.size(0));
-    const auto x = network.embed(weights, lessons.inputs, {});
+    auto latents = network.start(weights, rows.inputs.size(0));
+    const auto x = network.embed(weights, rows.inputs, {});
     const auto answer = network.step(weights, x, latents);
-    const auto loss = judge(answer, lessons.labels, LossForm::Softmax).tokens.mean();
+    const auto loss = score_answer(answer, rows.labels, LossForm::Softmax).token_loss.mean();
     losses.push_back(loss.item<double>());
     optimizer->zero_grad();
     loss.backward();
@@ -62,29 +63,29 @@ std::vector<double> learn(Trm& network, const Lessons& lessons, int updates) {
 
 }  // namespace
 
-TEST_CASE("chat: what was learnt from a file is said again, each answer after its own question") {
-  const probe::ThreadCount alone(1);  // so small that threads would wait for each other
+TEST_CASE("chat: trained conversations are reproduced, each answer after its own question") {
+  const probe::ThreadCount alone(1);  // more threads only slow down so small a network
   for (const auto loss_on : {data::LossOn::All, data::LossOn::Assistant}) {
-    auto config = test::speaking_config();
+    auto config = test::chat_config();
     config.seq_len = 48;
     config.hidden_size = 64;
-    test::Speaker speaker(config);
-    const auto lessons = lessons_of(speaker.tokens, {.length = 48, .loss_on = loss_on});
-    const auto losses = learn(speaker.network, lessons, 60);
+    test::ChatSample sample(config);
+    const auto rows = training_rows(sample.tokens, {.length = 48, .loss_on = loss_on});
+    const auto losses = train(sample.network, rows, 60);
     CAPTURE(data::to_string(loss_on));
     CHECK(losses.front() > 4);  // about log(266)
     CHECK(losses.back() < 0.5);
 
-    ChatDecoder decoder(speaker.network, at::kFloat);
-    nn::ChatSession talk(decoder, speaker.tokens, {.sampling = {.temperature = 0}});
-    const auto first = talk.ask("Is ice cold?");
+    ChatDecoder decoder(sample.network, at::kFloat);
+    nn::ChatSession session(decoder, sample.tokens, {.sampling = {.temperature = 0}});
+    const auto first = session.ask("Is ice cold?");
     CHECK(first.text == "Yes.");
     CHECK(first.end == nn::ReplyEnd::Marker);
-    CHECK(talk.ask("And fire?").text == "No!");  // what was said before is heard
-    talk.forget();
-    CHECK(talk.ask("And fire?").text == "Hot.");
-    talk.forget();
-    CHECK(talk.ask("Is tea hot?").text == "Often.");
+    CHECK(session.ask("And fire?").text == "No!");  // depends on the turns before
+    session.forget();
+    CHECK(session.ask("And fire?").text == "Hot.");
+    session.forget();
+    CHECK(session.ask("Is tea hot?").text == "Often.");
   }
 }
 

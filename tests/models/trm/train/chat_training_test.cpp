@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training on conversations: what is watched, what is refused, and how a model is scored on them.
+// Training on conversations: the watched score, refusals, and scores of a chat model.
 #include "tests/models/trm/chat_samples.h"
 #include "training_samples.h"
 #include "ubique/models/trm/commands/commands.h"
@@ -10,7 +10,7 @@ using namespace ubique::test;
 
 namespace {
 
-void write_talks(const std::filesystem::path& folder, double split) {
+void write_conversations(const std::filesystem::path& folder, double split) {
   std::vector<io::Conversation> list;
   for (int i = 0; i < 8; ++i) {
     list.push_back({{{io::Role::User, "What is " + std::to_string(i) + "?"},
@@ -20,8 +20,8 @@ void write_talks(const std::filesystem::path& folder, double split) {
                              {.rows = {.length = 48}, .split = split});
 }
 
-trm::TrmConfig config_for_talks() {
-  auto config = speaking_config();
+trm::TrmConfig chat_config_of_48() {
+  auto config = chat_config();
   config.seq_len = 48;
   return config;
 }
@@ -38,18 +38,19 @@ engine::Request chat_request(const std::filesystem::path& data,
 
 }  // namespace
 
-TEST_CASE("chat training: the loss on talks held out decides, lower is better, unless one says") {
+TEST_CASE(
+    "chat training: by default the best epoch has the lowest loss on held-out conversations") {
   const ScratchFolder scratch;
-  write_talks(scratch / "talks", 0.5);
-  auto recipe = trm::make_task(chat_request(scratch / "talks"))->recipe();
+  write_conversations(scratch / "chat", 0.5);
+  auto recipe = trm::make_task(chat_request(scratch / "chat"))->recipe();
   CHECK(recipe.watch == "lm_loss");
   CHECK_FALSE(recipe.watch_higher);
-  recipe = trm::make_task(chat_request(scratch / "talks", {{"watch", "accuracy"}}))->recipe();
+  recipe = trm::make_task(chat_request(scratch / "chat", {{"watch", "accuracy"}}))->recipe();
   CHECK(recipe.watch == "accuracy");
   CHECK(recipe.watch_higher);
-  recipe = trm::make_task(chat_request(scratch / "talks", {{"watch", "q_halt_loss"}}))->recipe();
+  recipe = trm::make_task(chat_request(scratch / "chat", {{"watch", "q_halt_loss"}}))->recipe();
   CHECK_FALSE(recipe.watch_higher);
-  write_talks(scratch / "all", 1);
+  write_conversations(scratch / "all", 1);
   CHECK(trm::make_task(chat_request(scratch / "all"))->recipe().watch.empty());
   write_small_sudokus(scratch / "puzzles", 4, 4);
   recipe = trm::make_task(small_request(scratch / "puzzles", {}))->recipe();
@@ -57,18 +58,18 @@ TEST_CASE("chat training: the loss on talks held out decides, lower is better, u
   CHECK(recipe.watch_ties == "lm_loss");
 }
 
-TEST_CASE("chat training: a network that sees the tokens to come is refused, and told why") {
+TEST_CASE("chat training: a network without causal attention is refused with the reason") {
   const ScratchFolder scratch;
-  write_talks(scratch / "talks", 1);
+  write_conversations(scratch / "chat", 1);
   const auto message = refusal_of(ErrorKind::Usage, [&] {
-    trm::make_task(chat_request(scratch / "talks", {{"arch.causal", "false"}}));
+    trm::make_task(chat_request(scratch / "chat", {{"arch.causal", "false"}}));
   });
   CHECK(contains(message, "got arch.causal false, expected true"));
   CHECK(contains(message, "Write arch.causal=true"));
 }
 
 TEST_CASE(
-    "chat training: steps of warm-up count beside a file's share, a share over a file's steps") {
+    "chat training: warm-up steps take precedence over a share, unless only the share is a flag") {
   const auto schedule = [](const std::string& yaml, const char* key, const char* value) {
     engine::Request request;
     request.config = Config::from_text("data_paths: [a]\n" + yaml, "chat.yaml");
@@ -81,22 +82,22 @@ TEST_CASE(
   CHECK_FALSE(schedule("lr_warmup_steps: 7\n", "warmup", "0.05").warmup_steps.has_value());
 }
 
-TEST_CASE("chat scores: means over tokens are those of the rows together, cut as one likes") {
+TEST_CASE("chat scores: means over tokens do not depend on the batch size") {
   const ScratchFolder scratch;
-  write_talks(scratch / "talks", 1);
-  const auto set = data::read_puzzle_set(scratch / "talks", "train");
-  const Speaker speaker(config_for_talks());
-  const auto weights = speaker.network.cast(at::kFloat);
+  write_conversations(scratch / "chat", 1);
+  const auto set = data::read_puzzle_set(scratch / "chat", "train");
+  const ChatSample sample(chat_config_of_48());
+  const auto weights = sample.network.cast(at::kFloat);
   const auto examples = trm::spread_examples(set.examples(), 0);
   const auto score = [&](const std::vector<std::int64_t>& chosen, std::int64_t batch) {
-    return trm::score_chat(speaker.network, weights, set, chosen, batch,
+    return trm::score_chat(sample.network, weights, set, chosen, batch,
                            [](std::int64_t) { return true; });
   };
   const auto whole = score(examples, 8);
   CHECK(whole.conversations == 8);
   CHECK(whole.rows == 8);
   CHECK(whole.perplexity() == doctest::Approx(std::exp(whole.token_loss)));
-  CHECK(whole.token_loss > 4);  // about log(266): nothing was learnt
+  CHECK(whole.token_loss > 4);  // about log(266): untrained
   double losses = 0, means = 0, right = 0;
   std::int64_t tokens = 0;
   for (const auto example : examples) {
@@ -115,32 +116,32 @@ TEST_CASE("chat scores: means over tokens are those of the rows together, cut as
   CHECK(score(examples, 3).token_loss == doctest::Approx(whole.token_loss).epsilon(1e-5));
 }
 
-TEST_CASE("chat training: stopped before its first evaluation a run has its tokenizer already") {
+TEST_CASE("chat training: a run stopped before its first evaluation has its tokenizer") {
   const ScratchFolder scratch;
-  write_talks(scratch / "talks", 1);
+  write_conversations(scratch / "chat", 1);
   auto options = trm_train_options_in(scratch / "run");
   options.stop_requested = [] { return true; };
-  auto task = trm::make_task(chat_request(scratch / "talks"));
+  auto task = trm::make_task(chat_request(scratch / "chat"));
   const auto result = engine::train(*task, trm_plan(), options);
   CHECK(result.interrupted);
-  CHECK(read_file(trm::find_chat_tokenizer(result.last_checkpoint) / "tokenizer.json") ==
-        read_file(scratch / "talks/tokenizer/tokenizer.json"));
+  CHECK(read_file(engine::find_tokenizer(result.last_checkpoint) / "tokenizer.json") ==
+        read_file(scratch / "chat/tokenizer/tokenizer.json"));
 }
 
-TEST_CASE("chat scores: who stops has the scores so far") {
+TEST_CASE("chat scores: a stopped evaluation has the scores so far") {
   const ScratchFolder scratch;
-  write_talks(scratch / "talks", 1);
-  const auto set = data::read_puzzle_set(scratch / "talks", "train");
-  const Speaker speaker(config_for_talks());
-  std::int64_t told = 0;
+  write_conversations(scratch / "chat", 1);
+  const auto set = data::read_puzzle_set(scratch / "chat", "train");
+  const ChatSample sample(chat_config_of_48());
+  std::int64_t rows_done = 0;
   const auto scores =
-      trm::score_chat(speaker.network, speaker.network.cast(at::kFloat), set,
+      trm::score_chat(sample.network, sample.network.cast(at::kFloat), set,
                       trm::spread_examples(set.examples(), 6), 2, [&](std::int64_t done) {
-                        told += done;
-                        return told < 4;
+                        rows_done += done;
+                        return rows_done < 4;
                       });
   CHECK(scores.stopped);
-  CHECK(told == 4);
+  CHECK(rows_done == 4);
   CHECK(scores.rows == 4);
   CHECK(scores.json()["conversations"] == 4);
 }

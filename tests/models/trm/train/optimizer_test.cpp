@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// AdamATan2, the table's steps, averages and the schedule against the original's numbers.
+// AdamATan2, the sign steps of the puzzle table, averages and the schedule against the original.
 #include "ubique/models/trm/train/optimizer.h"
 
 #include <fmt/format.h>
@@ -47,7 +47,7 @@ TEST_CASE("trm optimizer: adam_atan2 has the original's weights and moments") {
   CHECK(optimizer->capturable());
   for (int step = 1; step <= 3; ++step) {
     CAPTURE(step);
-    // A skipped update before each: it must leave no trace.
+    // A skipped update before each one must change nothing.
     p.mutable_grad() = at::full_like(p, NAN);
     q.mutable_grad() = at::full_like(q, NAN);
     optimizer->prepare({1, {}});
@@ -66,7 +66,7 @@ TEST_CASE("trm optimizer: adam_atan2 has the original's weights and moments") {
   }
 }
 
-TEST_CASE("trm optimizer: the first step of adam_atan2 has one size, whatever the gradient's") {
+TEST_CASE("trm optimizer: the first step of adam_atan2 does not depend on the gradient's size") {
   auto weight = on_device(at::zeros({4})).requires_grad_();
   const auto optimizer = engine::make_optimizer({.name = "adam_atan2", .beta1 = 0.9, .beta2 = 0.95},
                                                 {{"w", weight}}, true);
@@ -74,8 +74,8 @@ TEST_CASE("trm optimizer: the first step of adam_atan2 has one size, whatever th
   optimizer->prepare({0.01, {}});
   optimizer->step(scalar(0));
   const auto moved = weight.detach().cpu() / 0.01;
-  for (const auto& [place, sign] : {std::pair{0, -1}, std::pair{1, 1}, std::pair{2, -1}}) {
-    CHECK(moved[place].item<double>() == doctest::Approx(sign * 0.996687).epsilon(1e-5));
+  for (const auto& [index, sign] : {std::pair{0, -1}, std::pair{1, 1}, std::pair{2, -1}}) {
+    CHECK(moved[index].item<double>() == doctest::Approx(sign * 0.996687).epsilon(1e-5));
   }
   CHECK(moved[3].item<double>() == 0);
 }
@@ -137,7 +137,7 @@ engine::NamedTensors updated(bool fused) {
 
 }  // namespace
 
-TEST_CASE("trm optimizer: one kernel for all tensors and their averages has the plain numbers") {
+TEST_CASE("trm optimizer: the fused update of weights and averages equals the plain one") {
   const auto plain = updated(false), fused = updated(true);
   for (std::size_t i = 0; i < plain.size(); ++i) {
     CAPTURE(plain[i].first);
@@ -155,7 +155,7 @@ TEST_CASE("trm optimizer: the schedule has the original's rates, warm-up counted
     recipe.schedule.warmup_steps = table["warmup"].get<std::int64_t>();
     recipe.schedule.floor = table["min_ratio"];
     recipe.schedule.steps = table["total_steps"];
-    const auto schedule = engine::make_schedule(recipe, 7);  // what the run has: of no consequence
+    const auto schedule = engine::make_schedule(recipe, 7);  // schedule.steps overrides the 7
     for (const auto& [step, lr] : table["values"].items()) {
       CAPTURE(step);
       const auto ours = schedule->at(std::stoll(step) - 1).lr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole runs: stopped anywhere and gone on, on any device.
+// Whole training runs, stopped at any step and resumed, on any device.
 #include "tests/engine/runs.h"
 #include "training_samples.h"
 
@@ -49,18 +49,18 @@ void check_same_run(const EndedRun& a, const EndedRun& b) {
 
 }  // namespace
 
-TEST_CASE("trm run: stopped anywhere it goes on bit by bit, puzzles in their slots") {
+TEST_CASE("trm run: stopped anywhere, it resumes bit for bit, with the puzzles in their slots") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 10, 6);
   const auto whole = run_with_stops(scratch / "data", scratch / "whole", trm_plan(), {});
   REQUIRE(whole.losses.size() == 10);  // two epochs of 2 passes through 10 puzzles, by four
   const auto steps = engine::find_tensor(whole.state, "carry.steps");
-  CHECK(steps.max().item<int>() > 1);  // otherwise nothing was carried
+  CHECK(steps.max().item<int>() > 1);  // otherwise no state was kept between updates
   check_same_run(whole, run_with_stops(scratch / "data", scratch / "a", trm_plan(), {2}));
   check_same_run(whole, run_with_stops(scratch / "data", scratch / "b", trm_plan(), {3, 7, 8}));
 }
 
-TEST_CASE("trm run: a run that is resumed with other pieces of the same batch goes on") {
+TEST_CASE("trm run: a run can be resumed with other micro-batches of the same batch") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 10, 6);
   auto options = trm_train_options_in(scratch / "run");
@@ -74,21 +74,23 @@ TEST_CASE("trm run: a run that is resumed with other pieces of the same batch go
   CHECK(engine::train(*second, trm_plan(2, 2), options).steps == 10);
 }
 
-TEST_CASE("trm run: without exploration and augmentation pieces give the losses of the whole") {
+TEST_CASE(
+    "trm run: without exploration and augmentation, micro-batches give the losses of the whole "
+    "batch") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 10, 6);
   const Settings plain = {{"arch.halt_exploration_prob", "0"}, {"augment", "false"}};
   const auto whole = run_with_stops(scratch / "data", scratch / "a", trm_plan(4), {}, plain);
   const auto parts = run_with_stops(scratch / "data", scratch / "b", trm_plan(1, 4), {}, plain);
   REQUIRE(whole.losses.size() == parts.losses.size());
-  // A sum that is nearly 0 has the sign of its rounding, and the table moves by signs.
+  // The table moves by the sign of a gradient, which rounding decides where it is nearly 0.
   const double near = device_name() == "cuda" ? 2e-2 : 1e-3;
   for (std::size_t i = 0; i < whole.losses.size(); ++i) {
     CHECK(parts.losses[i] == doctest::Approx(whole.losses[i]).epsilon(near));
   }
 }
 
-TEST_CASE("trm run: frozen weights stay, the table learns") {
+TEST_CASE("trm run: frozen weights stay, the puzzle table is trained") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 8, 0);
   const Settings settings = {{"freeze_weights", "true"}, {"epochs", "2"}, {"eval_interval", "2"}};
@@ -108,7 +110,7 @@ TEST_CASE("trm run: frozen weights stay, the table learns") {
   }
 }
 
-TEST_CASE("trm run: scores are of all puzzles held out, the averages' own") {
+TEST_CASE("trm run: the final scores are of all held-out puzzles, with averaged weights") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 10, 6);
   const auto ended =
@@ -126,12 +128,12 @@ TEST_CASE("trm run: scores are of all puzzles held out, the averages' own") {
   CHECK(std::abs(score("accuracy") * 96 - std::round(score("accuracy") * 96)) < 1e-3);  // 6 x 16
 }
 
-TEST_CASE("trm run: recorded updates are those made one by one, in a run that is stopped too") {
+TEST_CASE("trm run: recorded updates equal those launched one by one, also in a stopped run") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 10, 6);
   const auto plain = run_with_stops(scratch / "data", scratch / "plain", trm_plan(), {});
   auto recorded = trm_plan();
-  recorded.graph_capture.value = true;  // a device without recordings launches one by one
+  recorded.graph_capture.value = true;  // without support for recording, launches one by one
   for (const auto& stops : {std::vector<std::int64_t>{}, std::vector<std::int64_t>{3}}) {
     const auto folder = scratch / fmt::format("recorded-{}", stops.size());
     const auto run = run_with_stops(scratch / "data", folder, recorded, stops);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The original's keys, and data that does not fit.
+// The original's keys, the data set, and data that does not fit the network.
 #include "training_samples.h"
 #include "ubique/data/puzzles/set/puzzle_build.h"
 #include "ubique/data/puzzles/use/puzzle_sampler.h"
@@ -19,7 +19,7 @@ engine::Request request_of(const std::string& yaml) {
 
 }  // namespace
 
-TEST_CASE("trm settings: the original's file means what it means there") {
+TEST_CASE("trm settings: a configuration file of the original has its meaning there") {
   const auto settings = trm::read_train_settings(request_of(R"(
 defaults:
   - arch: trm
@@ -65,7 +65,7 @@ project_name: x
   CHECK(settings.table.weight_decay == 0.2);
 }
 
-TEST_CASE("trm settings: without words the original's defaults, and about ten validations") {
+TEST_CASE("trm settings: by default the original's values, and about ten validations") {
   auto settings = trm::read_train_settings(request_of("data_paths: [a]\n"));
   CHECK(settings.recipe.epochs == 10);
   CHECK(settings.passes == 10000);
@@ -79,7 +79,7 @@ TEST_CASE("trm settings: without words the original's defaults, and about ten va
   CHECK(settings.recipe.ema_decay == 0);
 }
 
-TEST_CASE("trm settings: values that cannot be are refused") {
+TEST_CASE("trm settings: values out of range are refused") {
   for (const char* line :
        {"epochs: 10\neval_interval: 3", "lr_warmup_steps: -1", "lr_min_ratio: 2",
         "puzzle_emb_lr: -1", "eval_subset: -2", "schedule: onecycle", "ema: perhaps"}) {
@@ -92,7 +92,7 @@ TEST_CASE("trm settings: values that cannot be are refused") {
                  "data_paths"));
 }
 
-TEST_CASE("trm settings: networks of sizes that cannot be are refused before anything is made") {
+TEST_CASE("trm settings: network sizes out of range are refused before anything is allocated") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 4, 0);
   for (const auto& [key, value] :
@@ -110,7 +110,7 @@ TEST_CASE("trm settings: networks of sizes that cannot be are refused before any
   }
 }
 
-TEST_CASE("trm settings: unknown keys are refused, with what was meant") {
+TEST_CASE("trm settings: unknown keys are refused with a suggestion") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 4, 0);
   const auto request = small_request(scratch / "data", {{"arch.hiden_size", "8"}});
@@ -141,26 +141,27 @@ TEST_CASE("trm data: batches come in the original's order for a seed") {
   CHECK(contains(message, "at most 30"));
 }
 
-TEST_CASE("trm data: exploration asks for 2 to the most steps, as often as it should") {
+TEST_CASE("trm data: exploration demands 2 to the maximum of steps, with its probability") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 4, 0);
   const auto set =
       std::make_shared<const data::PuzzleSet>(data::read_puzzle_set(scratch / "data", "train"));
-  const auto least_of = [&](double share, std::int64_t most) {
-    const trm::PuzzleDataset dataset(set, {.halt_max_steps = most, .halt_exploration_prob = share});
+  const auto min_steps_of = [&](double share, std::int64_t max_steps) {
+    const trm::PuzzleDataset dataset(set,
+                                     {.halt_max_steps = max_steps, .halt_exploration_prob = share});
     return dataset.load(std::vector<std::int64_t>(2000, 1), engine::SampleRandoms(Random(3)))
         .tensors.at("least_steps");
   };
-  const auto some = least_of(0.25, 5);
+  const auto some = min_steps_of(0.25, 5);
   const auto explored = some.gt(0).to(at::kFloat).mean().item<double>();
   CHECK(explored == doctest::Approx(0.25).epsilon(0.15));
   CHECK(some.max().item<int>() == 5);
   CHECK(some.masked_fill(some.eq(0), 9).min().item<int>() == 2);
-  CHECK(least_of(0, 5).max().item<int>() == 0);
-  CHECK(least_of(1, 1).max().item<int>() == 0);
+  CHECK(min_steps_of(0, 5).max().item<int>() == 0);
+  CHECK(min_steps_of(1, 1).max().item<int>() == 0);
 }
 
-TEST_CASE("trm data: every draw is a twin, the same for the same stream") {
+TEST_CASE("trm data: every draw is a random variant, the same for the same stream") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 4, 0);
   const auto set =
@@ -174,7 +175,7 @@ TEST_CASE("trm data: every draw is a twin, the same for the same stream") {
                   dataset.load({0, 0}, engine::SampleRandoms(Random(1))).tensors.at("labels")));
 }
 
-TEST_CASE("trm data: a network that cannot take the puzzles says why") {
+TEST_CASE("trm data: puzzles that do not fit the network are refused with the reason") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 4, 0);
   const auto set = data::read_puzzle_set(scratch / "data", "train");
@@ -194,8 +195,7 @@ TEST_CASE("trm data: a network that cannot take the puzzles says why") {
                  "id 4, expected below 1"));
 }
 
-TEST_CASE(
-    "trm data: a network knows the shape of the mazes that it learns, an old file is square") {
+TEST_CASE("trm data: a network stores the grid of its mazes; without one, it is square") {
   const ScratchFolder scratch;
   const auto mazes =
       data::build_mazes({.rows = 6, .cols = 8, .train = 4, .test = 0, .seed = 1, .min_path = 4});
@@ -214,7 +214,7 @@ TEST_CASE(
   auto torn = config;
   torn["cols"] = 9;
   CHECK(contains(refusal_of(ErrorKind::Input, [&] { trm::from_json(torn, "it"); }),
-                 "a grid of 6x9 cannot be; expected 48 cells"));
+                 "a grid of 6x9 does not fit; expected 48 cells"));
 }
 
 TEST_CASE("trm data: puzzles of another kind or shape are refused where both are known") {
@@ -230,7 +230,7 @@ TEST_CASE("trm data: puzzles of another kind or shape are refused where both are
                  "it has other puzzles; got sudoku, expected the network's arc"));
   set.metadata.layout = {data::PuzzleKind::Maze, 8, 2};
   config.kind = "maze";
-  trm::check_fits(set, config, "it");  // nobody knows the network's shape
+  trm::check_fits(set, config, "it");  // the network's grid is unknown
   config.rows = 2, config.cols = 8;
   CHECK(contains(refusal_of(ErrorKind::Input, [&] { trm::check_fits(set, config, "it"); }),
                  "got 8x2, expected the network's 2x8"));

@@ -20,7 +20,7 @@
 
 namespace ubique::test {
 
-/// f32, one thread, `micro` puzzles at once.
+/// f32, one thread, micro-batches of `micro` puzzles.
 inline plan::Plan trm_plan(std::int64_t micro = 4, std::int64_t accumulation = 1) {
   plan::Plan plan;
   plan.machine = "a test";
@@ -91,7 +91,7 @@ inline engine::TrainOptions trm_train_options_in(const std::filesystem::path& fo
   return options;
 }
 
-/// Weights, table and carry as they are now, on the host.
+/// Copies of the weights, the table and the state of the slots, on the host.
 inline engine::NamedTensors whole_state(engine::Model& model) {
   engine::NamedTensors state;
   for (const auto& [name, tensor] : engine::state_dict(model.network())) {

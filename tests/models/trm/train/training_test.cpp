@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training steps against the original's numbers, and updates however they are cut.
+// Training steps against reference values of the original, in whole batches and in micro-batches.
 #include <fmt/format.h>
 
 #include "training_samples.h"
@@ -86,7 +86,7 @@ double ratio_of(const std::vector<engine::Ratio>& ratios, const std::string& nam
   return NAN;
 }
 
-/// Share of the values that are further off than `bound`, and the largest difference.
+/// Share of the values that differ by more than `bound`, and the largest difference.
 std::pair<double, double> misses(const at::Tensor& ours, const at::Tensor& theirs, double bound) {
   const auto gap = (ours.detach().cpu().to(at::kDouble) - theirs.to(at::kDouble)).abs();
   return {gap.gt(bound).to(at::kDouble).mean().item<double>(), gap.max().item<double>()};
@@ -100,7 +100,7 @@ void check_weights(const engine::NamedTensors& ours, const std::filesystem::path
     CAPTURE(name);
     REQUIRE(mine.defined());
     const auto [share, most] = misses(mine, theirs, bound);
-    CHECK(most <= 6 * lr);  // an entry whose gradient is nearly 0 may go the other way, thrice
+    CHECK(most <= 6 * lr);  // a gradient of nearly 0 may have the other sign, three times
     count += theirs.numel();
     off += static_cast<std::int64_t>(std::llround(share * static_cast<double>(theirs.numel())));
   }
@@ -108,7 +108,7 @@ void check_weights(const engine::NamedTensors& ours, const std::filesystem::path
   CHECK(static_cast<double>(off) <= 1e-3 * static_cast<double>(count));
 }
 
-/// Three updates, the batch of four cut into pieces of `micro`.
+/// Three updates with batches of four in micro-batches of `micro`.
 void train_golden(const std::string& name, std::int64_t micro) {
   const auto folder = shared_folder("golden/trm/" + name);
   if (folder.empty()) return;
@@ -166,12 +166,12 @@ TEST_CASE("trm training: three updates have the original's losses, halts, tables
   for (const char* name : {"mlp_t", "att_rope", "att_learned"}) train_golden(name, 4);
 }
 
-TEST_CASE("trm training: an update in pieces is the same update") {
+TEST_CASE("trm training: micro-batches give the same update") {
   train_golden("mlp_t", 2);
   train_golden("att_rope", 1);
 }
 
-TEST_CASE("trm training: after a bad update nothing has changed and all slots take new puzzles") {
+TEST_CASE("trm training: a non-finite update changes no weight, and all slots take new puzzles") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 8, 0);
   auto task = trm::make_task(small_request(scratch / "data", {}));
@@ -190,7 +190,7 @@ TEST_CASE("trm training: after a bad update nothing has changed and all slots ta
   const auto halted = [&] {
     return engine::find_tensor(task->model().persistent_state(), "halted").cpu();
   };
-  CHECK_FALSE(halted().any().item<bool>());  // it is reluctant at first
+  CHECK_FALSE(halted().any().item<bool>());  // the halting bias starts negative
   const auto before = whole_state(task->model());
   auto latents = engine::find_tensor(task->model().persistent_state(), "z_H");
   latents.fill_(NAN);
@@ -205,7 +205,7 @@ TEST_CASE("trm training: after a bad update nothing has changed and all slots ta
   CHECK(update(batch, 2).bad.item<float>() == 0);
 }
 
-TEST_CASE("trm training: where attention looks back alone every step is made, wished or not") {
+TEST_CASE("trm training: with causal attention every step is made, whatever the halting logit") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 8, 0);
   for (const bool causal : {false, true}) {
@@ -218,7 +218,7 @@ TEST_CASE("trm training: where attention looks back alone every step is made, wi
     const auto plan = trm_plan();
     task->model().initialize(Random(3));
     engine::move_network(task->model().network(), plan, kDevice);
-    for (auto& item : task->model().network().named_parameters()) {  // wishes to halt at once
+    for (auto& item : task->model().network().named_parameters()) {  // halts after the first step
       const c10::NoGradGuard no_gradients;
       if (item.key().ends_with("q_head.bias")) item.value().fill_(9);
     }
@@ -233,7 +233,7 @@ TEST_CASE("trm training: where attention looks back alone every step is made, wi
   }
 }
 
-TEST_CASE("trm training: in f16, with its loss scaled, it learns as in f32") {
+TEST_CASE("trm training: f16 with loss scaling has the losses of f32") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 8, 0);
   const auto losses = [&](DType dtype, const char* mlp) {
@@ -263,7 +263,7 @@ TEST_CASE("trm training: in f16, with its loss scaled, it learns as in f32") {
   }
 }
 
-TEST_CASE("trm training: an abandoned update leaves no trace") {
+TEST_CASE("trm training: a discarded update changes nothing") {
   const ScratchFolder scratch;
   write_small_sudokus(scratch / "data", 8, 0);
   auto task = trm::make_task(small_request(scratch / "data", {}));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Incremental decoding against the full pass, and the networks it refuses.
 #include "ubique/models/trm/use/chat_decoder.h"
 
 #include <ATen/ATen.h>
@@ -46,14 +47,14 @@ double distance_to(const std::vector<float>& logits, const at::Tensor& row) {
 TEST_CASE("chat decoder: one token at a time gives the logits of the whole text") {
   for (const auto positions : {Positions::Rope, Positions::Learned, Positions::None}) {
     for (const std::int64_t cycles : {1, 3}) {
-      auto config = test::speaking_config(positions);
+      auto config = test::chat_config(positions);
       config.high_cycles = cycles;
       config.low_cycles = 3 - cycles / 2;
       config.halt_max_steps = cycles == 3 ? 2 : 1;
-      test::Speaker speaker(config);
+      test::ChatSample sample(config);
       const auto tokens = some_tokens(config.seq_len);
-      const auto whole = whole_logits(speaker.network, tokens);
-      ChatDecoder decoder(speaker.network, at::kFloat);
+      const auto whole = whole_logits(sample.network, tokens);
+      ChatDecoder decoder(sample.network, at::kFloat);
       CAPTURE(to_string(positions));
       CAPTURE(cycles);
       CHECK(distance_to(decoder.prefill(std::span(tokens).first(5)), whole[4]) < 2e-5);
@@ -64,46 +65,46 @@ TEST_CASE("chat decoder: one token at a time gives the logits of the whole text"
   }
 }
 
-TEST_CASE("chat decoder: another text keeps what it shares with the last and nothing else") {
-  test::Speaker speaker;
-  ChatDecoder decoder(speaker.network, at::kFloat);
+TEST_CASE("chat decoder: another text reuses the shared prefix and nothing else") {
+  test::ChatSample sample;
+  ChatDecoder decoder(sample.network, at::kFloat);
   auto tokens = some_tokens(20);
   (void)decoder.prefill(tokens);
   auto changed = tokens;
   changed[7] = (changed[7] + 1) % 266;
   changed.resize(12);
-  CHECK(distance_to(decoder.prefill(changed), whole_logits(speaker.network, changed)[11]) < 2e-5);
+  CHECK(distance_to(decoder.prefill(changed), whole_logits(sample.network, changed)[11]) < 2e-5);
   CHECK(decoder.tokens() == changed);
-  // The same text again, and a beginning of it: their last tokens have logits too.
-  CHECK(distance_to(decoder.prefill(changed), whole_logits(speaker.network, changed)[11]) < 2e-5);
+  // The same text again, and a prefix of it: the logits of the last token are needed.
+  CHECK(distance_to(decoder.prefill(changed), whole_logits(sample.network, changed)[11]) < 2e-5);
   const auto beginning = std::span<const std::int32_t>(changed).first(3);
-  CHECK(distance_to(decoder.prefill(beginning), whole_logits(speaker.network, changed)[2]) < 2e-5);
+  CHECK(distance_to(decoder.prefill(beginning), whole_logits(sample.network, changed)[2]) < 2e-5);
 }
 
-TEST_CASE("chat decoder: what comes later changes nothing before it") {
-  test::Speaker speaker;
+TEST_CASE("chat decoder: later tokens do not change the logits of earlier ones") {
+  test::ChatSample sample;
   auto tokens = some_tokens(24);
-  const auto before = whole_logits(speaker.network, tokens);
+  const auto before = whole_logits(sample.network, tokens);
   tokens[20] = (tokens[20] + 1) % 266;
-  const auto after = whole_logits(speaker.network, tokens);
+  const auto after = whole_logits(sample.network, tokens);
   CHECK((before.slice(0, 0, 20) - after.slice(0, 0, 20)).abs().max().item<double>() == 0);
   CHECK((before[20] - after[20]).abs().max().item<double>() > 1e-3);
 }
 
 TEST_CASE("chat decoder: puzzle solvers are refused with the reason") {
-  auto config = test::speaking_config();
+  auto config = test::chat_config();
   config.causal = false;
-  const Trm looks_ahead(config);
+  const Trm not_causal(config);
   CHECK(test::contains(
-      test::refusal_of(ErrorKind::Input, [&] { ChatDecoder(looks_ahead, at::kFloat); }),
-      "see those to come"));
+      test::refusal_of(ErrorKind::Input, [&] { ChatDecoder(not_causal, at::kFloat); }),
+      "its tokens see later ones"));
   config.causal = true;
   config.puzzle_emb_ndim = 32;
   config.puzzle_emb_len = 4;
   const Trm has_prefix(config);
   CHECK(test::contains(
       test::refusal_of(ErrorKind::Input, [&] { ChatDecoder(has_prefix, at::kFloat); }),
-      "nothing in front of the text; got 4"));
+      "no prefix before the text; got 4"));
 }
 
 }  // namespace ubique::trm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puzzles in slots that refill come to what each comes to alone.
+// The solver's answers, steps and scores against the network called directly.
 #include <algorithm>
 #include <set>
 
@@ -31,10 +31,10 @@ TrmConfig solver_config() {
   return config;
 }
 
-/// A network that nobody trained, with wishes to halt that differ from puzzle to puzzle. Its blocks
-/// are weaker than at the start of a training: those are chaotic, and f32 comes to other answers
-/// than f64 within nine steps.
-std::shared_ptr<Trm> wishful_network(const TrmConfig& config = solver_config()) {
+/// An untrained network whose halting logits differ from puzzle to puzzle. Its weights are scaled
+/// down: at their initial size the recursion is chaotic, and f32 gives other answers than f64
+/// within nine steps.
+std::shared_ptr<Trm> untrained_network(const TrmConfig& config = solver_config()) {
   device::apply_numerics(kDevice, {.tf32 = false});
   auto network = std::make_shared<Trm>(config);
   initialize(*network, Random(3));
@@ -73,7 +73,7 @@ Solver::Puzzles source_of(const data::PuzzleSet& set) {
   };
 }
 
-/// The network asked directly, one puzzle at a time.
+/// The answer of the network called directly, for one puzzle.
 Solved alone(const Trm& network, const data::PuzzleSet& set, std::int64_t example,
              std::int64_t most, bool early) {
   const at::NoGradGuard no_gradients;
@@ -102,20 +102,20 @@ void check_same(const Solved& got, const Solved& expected) {
 
 }  // namespace
 
-TEST_CASE("trm solver: slots that refill give every puzzle the answer it gets alone") {
-  const auto network = wishful_network();
+TEST_CASE("trm solver: refilled slots give every puzzle the answer it gets alone") {
+  const auto network = untrained_network();
   const auto set = sudokus(23);
   std::set<std::int64_t> steps;
   for (const std::int64_t slots : {1, 4, 64}) {
-    for (const bool record : {false, true}) {  // where nothing can be recorded: launched one by one
+    for (const bool record : {false, true}) {  // without support for recording, launches one by one
       CAPTURE(slots);
       Solver solver(*network, at::kFloat, {.slots = slots, .record = record});
       for (int twice = 0; twice < 2; ++twice) {
         std::vector<Solved> solved(23);
         solver.solve(23, source_of(set), [&](std::int64_t puzzle, const Solved& answer) {
-          auto& place = solved[static_cast<std::size_t>(puzzle)];
-          CHECK(place.steps == 0);  // each comes once
-          place = answer;
+          auto& entry = solved[static_cast<std::size_t>(puzzle)];
+          CHECK(entry.steps == 0);  // each is delivered once
+          entry = answer;
           return true;
         });
         for (std::int64_t i = 0; i < 23; ++i) {
@@ -126,11 +126,11 @@ TEST_CASE("trm solver: slots that refill give every puzzle the answer it gets al
       }
     }
   }
-  CHECK(steps.size() > 2);  // some are sooner done than others
+  CHECK(steps.size() > 2);  // puzzles halt after different numbers of steps
 }
 
-TEST_CASE("trm solver: all steps for all, more than were trained, the last batch a smaller one") {
-  const auto network = wishful_network();
+TEST_CASE("trm solver: all steps, more than in training, with a smaller last batch") {
+  const auto network = untrained_network();
   const auto set = sudokus(10);
   for (const bool record : {false, true}) {
     Solver solver(*network, at::kFloat, {.slots = 4, .steps = 9, .early = false, .record = record});
@@ -145,8 +145,8 @@ TEST_CASE("trm solver: all steps for all, more than were trained, the last batch
   }
 }
 
-TEST_CASE("trm solver: every step can be watched, and whoever has seen enough stops it") {
-  const auto network = wishful_network();
+TEST_CASE("trm solver: every step can be watched, and a callback can stop it") {
+  const auto network = untrained_network();
   const auto set = sudokus(5);
   Solver solver(*network, at::kFloat, {.slots = 2});
   std::vector<std::vector<Solved>> seen(5);
@@ -174,17 +174,18 @@ TEST_CASE("trm solver: every step can be watched, and whoever has seen enough st
   CHECK(taken == 2);
 }
 
-TEST_CASE("trm solver: it can be stopped between any two steps, and what was taken stays") {
-  const auto network = wishful_network();
+TEST_CASE("trm solver: it can be stopped between any two steps, and delivered answers are kept") {
+  const auto network = untrained_network();
   const auto set = sudokus(6);
   for (const bool early : {false, true}) {
     int asked = 0, taken = 0;
     const auto stop_at = [&](int most) {
       asked = taken = 0;
-      Solver solver(*network, at::kFloat,
-                    {.slots = 2, .steps = early ? 0 : 4, .early = early, .goes_on = [&asked, most] {
-                       return ++asked <= most;
-                     }});
+      Solver solver(
+          *network, at::kFloat,
+          {.slots = 2, .steps = early ? 0 : 4, .early = early, .should_continue = [&asked, most] {
+             return ++asked <= most;
+           }});
       return solver.solve(6, source_of(set), [&](std::int64_t, const Solved&) { return ++taken; });
     };
     CHECK_FALSE(stop_at(0));
@@ -197,19 +198,20 @@ TEST_CASE("trm solver: it can be stopped between any two steps, and what was tak
     CHECK(taken < 6);
     CHECK(taken > 0);
   }
-  // Steps without end, in one batch.
+  // A practically endless batch.
   int asked = 0;
-  Solver endless(*network, at::kFloat,
-                 {.steps = 1 << 30, .early = false, .goes_on = [&asked] { return ++asked < 4; }});
+  Solver endless(
+      *network, at::kFloat,
+      {.steps = 1 << 30, .early = false, .should_continue = [&asked] { return ++asked < 4; }});
   CHECK_FALSE(endless.solve(6, source_of(set), [](std::int64_t, const Solved&) { return true; }));
   CHECK(asked == 4);
   Solver scored(*network, at::kFloat,
-                {.slots = 2, .early = false, .goes_on = [] { return false; }});
+                {.slots = 2, .early = false, .should_continue = [] { return false; }});
   CHECK(score_solver(scored, set, spread_examples(6, 0), nullptr).stopped);
 }
 
-TEST_CASE("trm solver: scores are those of the evaluation while training") {
-  const auto network = wishful_network();
+TEST_CASE("trm solver: its scores equal those of the validation during training") {
+  const auto network = untrained_network();
   const auto set = sudokus(12);
   const auto examples = spread_examples(12, 0);
   const auto weights = network->cast(at::kFloat);
@@ -232,14 +234,14 @@ TEST_CASE("trm solver: scores are those of the evaluation while training") {
   CHECK(spread_examples(10, 4) == std::vector<std::int64_t>{0, 2, 5, 7});
 }
 
-TEST_CASE("trm solver: a chat model and options that cannot be are refused") {
+TEST_CASE("trm solver: a chat model and options out of range are refused") {
   auto config = solver_config();
   config.mlp_t = false;
   config.causal = true;
-  const auto chat = wishful_network(config);
+  const auto chat = untrained_network(config);
   CHECK(test::contains(test::refusal_of(ErrorKind::Input, [&] { Solver(*chat, at::kFloat, {}); }),
-                       "this model speaks and solves no puzzles; got trm-chat"));
-  const auto network = wishful_network();
+                       "a chat model solves no puzzles; got trm-chat"));
+  const auto network = untrained_network();
   CHECK(test::contains(
       test::refusal_of(ErrorKind::Usage, [&] { Solver(*network, at::kFloat, {.slots = 0}); }),
       "got 0 puzzles at once"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands of `ubique data trm` share: progress, writing, and what people are told.
+// What the commands of `ubique data trm` share: the list of them, progress, tables of statistics.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -14,7 +14,7 @@
 namespace ubique::trm {
 namespace {
 
-/// Thrown by the progress callback: nothing is written before all puzzles are there.
+/// Thrown by the progress callback to stop; nothing has been written by then.
 struct PuzzlesStopped {};
 
 double mean_of(const std::vector<std::int64_t>& values) {
@@ -49,7 +49,8 @@ std::vector<std::pair<std::string, const data::PuzzleSet*>> filled_splits(
 }  // namespace
 
 std::vector<engine::Command> data_commands() {
-  return {sudoku_command(), maze_command(), csv_command(), arc_command(), show_command()};
+  return {sudoku_command(), maze_command(), csv_command(),
+          arc_command(),    show_command(), data_chat_command()};
 }
 
 int data_threads() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }

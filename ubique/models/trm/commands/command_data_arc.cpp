@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique data trm arc`: tasks of ARC-AGI with their variants.
+// `ubique data trm arc`: imports ARC-AGI tasks and makes their variants.
 #include <fmt/format.h>
 
 #include "ubique/base/terminal/log.h"
@@ -19,7 +19,7 @@ std::vector<data::ArcTask> read_all_tasks(const std::vector<std::string>& paths)
   return tasks;
 }
 
-void tell_tasks(const std::vector<std::string>& names, std::string_view what) {
+void log_tasks(const std::vector<std::string>& names, std::string_view what) {
   if (names.empty()) return;
   constexpr std::size_t kNamed = 5;
   const std::vector<std::string> first(
@@ -36,21 +36,23 @@ engine::Outcome import_arc(const engine::Request& request) {
   const auto tested = request.config.get("eval", std::vector<std::string>{});
   request.config.finish();
   check(!request.inputs.empty() || !tested.empty(), ErrorKind::Usage,
-        "[trm.arc] which tasks? got neither files to learn from nor --eval; expected folders or "
+        "[trm.arc] which tasks? got neither training tasks nor --eval; expected folders or "
         "files of ARC-AGI.");
   const auto folder = request.output.empty() ? std::filesystem::path("arc") : request.output;
-  const auto learn = read_all_tasks(request.inputs), test = read_all_tasks(tested);
-  data::claim_puzzle_folder(folder, data::build_note(options, learn.size(), test.size()));
+  const auto train = read_all_tasks(request.inputs), test = read_all_tasks(tested);
+  data::claim_puzzle_folder(folder, data::build_note(options, train.size(), test.size()));
   data::ArcData made;
   auto splits =
-      build_with_progress(request, "tasks", static_cast<std::int64_t>(learn.size() + test.size()),
+      build_with_progress(request, "tasks", static_cast<std::int64_t>(train.size() + test.size()),
                           [&](const data::PuzzleProgress& progress) {
-                            made = data::build_arc(learn, test, options, progress);
+                            made = data::build_arc(train, test, options, progress);
                             return std::move(made.splits);
                           });
   if (!splits) return stopped_outcome("trm.data.arc");
-  tell_tasks(made.incomplete, "have fewer variants than asked for, as others look the same");
-  tell_tasks(made.unanswered, "have tests without an answer, which are neither learnt nor scored");
+  log_tasks(made.incomplete,
+            "have fewer variants than asked for, because further ones would be duplicates");
+  log_tasks(made.unanswered,
+            "have tests without an answer, which are neither trained on nor scored");
   data::write_puzzle_folder(folder, *splits, made.identifiers,
                             {{"test_puzzles.json", data::arc_json(made.tests).dump() + "\n"}});
   auto json = json_document("trm.data.arc", 1);
@@ -59,34 +61,33 @@ engine::Outcome import_arc(const engine::Request& request) {
   json["incomplete"] = made.incomplete;
   json["unanswered"] = made.unanswered;
   json["sets"] = splits_json(*splits);
-  return {
-      fmt::format("{} tasks to learn from, {} to test with, {} puzzle ids in {} (seed {})\n\n{}",
-                  learn.size(), test.size(), made.identifiers.size(), folder.string(), options.seed,
-                  splits_table(*splits)),
-      json, ExitCode::Ok};
+  return {fmt::format("{} training tasks, {} test tasks, {} puzzle ids in {} (seed {})\n\n{}",
+                      train.size(), test.size(), made.identifiers.size(), folder.string(),
+                      options.seed, splits_table(*splits)),
+          json, ExitCode::Ok};
 }
 
 }  // namespace
 
 engine::Command arc_command() {
-  return {
-      .verb = "data",
-      .name = "arc",
-      .summary = "take tasks of ARC-AGI, with variants in colours, turns and places",
-      .inputs = "[TASKS...]",
-      .needs_device = false,
-      .options = {{"--eval", "eval", "PATH[,...]",
-                   "tasks to test with: their shown pairs are learned from, the rest is asked"},
-                  {"--augment", "augment", "N", "variants of each task (1000)"},
-                  {"--first-id", "first_id", "N", "puzzle ids below belong to another folder (1)"},
-                  {"--seed", "seed", "N", "the same seed gives the same variants (42)"}},
-      .examples = {{"ubique data trm arc ARC-AGI/data/training --eval ARC-AGI/data/evaluation "
-                    "-o arc1",
-                    "a folder of tasks each; test_puzzles.json for the votes"},
-                   {"ubique data trm arc arc_training_challenges.json --eval "
-                    "arc_evaluation_challenges.json --augment 300 -o arc2",
-                    "files of all tasks, with answers in ..._solutions.json beside them"}},
-      .run = import_arc};
+  return {.verb = "data",
+          .name = "arc",
+          .summary = "import ARC-AGI tasks, with variants in colours, rotations and positions",
+          .inputs = "[TASKS...]",
+          .needs_device = false,
+          .options = {{"--eval", "eval", "PATH[,...]",
+                       "test tasks: their example pairs are trained on, their test pairs are not"},
+                      {"--augment", "augment", "N", "variants of each task (1000)"},
+                      {"--first-id", "first_id", "N",
+                       "first puzzle id; lower ones belong to another folder (1)"},
+                      {"--seed", "seed", "N", "the same seed gives the same variants (42)"}},
+          .examples = {{"ubique data trm arc ARC-AGI/data/training --eval ARC-AGI/data/evaluation "
+                        "-o arc1",
+                        "folders with one file per task; writes test_puzzles.json for the votes"},
+                       {"ubique data trm arc arc_training_challenges.json --eval "
+                        "arc_evaluation_challenges.json --augment 300 -o arc2",
+                        "files of all tasks, with answers in ..._solutions.json beside them"}},
+          .run = import_arc};
 }
 
 }  // namespace ubique::trm

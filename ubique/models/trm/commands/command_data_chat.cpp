@@ -11,15 +11,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Of fewer conversations hardly any would be held out: too few to judge by, and missed by those
-/// who want to have the file by heart.
+/// With fewer conversations nothing is held out by default: the few would be too few to score by,
+/// and a small file is usually meant to be learnt completely.
 constexpr std::size_t kFewestToSplit = 200;
 
 struct ChatDataSettings {
   data::ChatSetOptions set;
-  bool splits = false;  ///< as somebody said; else as there are conversations
+  bool splits = false;  ///< --split was given; else the number of conversations decides
   std::int64_t vocabulary = 4096;
-  std::string tokenizer;  ///< empty: one is learnt
+  std::string tokenizer;  ///< empty: one is trained
 };
 
 ChatDataSettings read_chat_data_settings(const Config& config) {
@@ -36,7 +36,7 @@ ChatDataSettings read_chat_data_settings(const Config& config) {
   settings.tokenizer = config.get("tokenizer", std::string());
   const auto vocabulary = config.get<std::int64_t>("vocab", 0);
   check(vocabulary == 0 || settings.tokenizer.empty(), ErrorKind::Usage,
-        "[trm.data] --vocab and --tokenizer exclude each other: one is learnt or one is given.");
+        "[trm.data] --vocab and --tokenizer exclude each other: a tokenizer is trained or given.");
   if (vocabulary != 0) settings.vocabulary = vocabulary;
   config.finish();
   return settings;
@@ -80,7 +80,7 @@ engine::Outcome chat_outcome(const fs::path& folder, const ChatDataSettings& set
   auto text = table.to_text();
   if (empty > 0) text += fmt::format("{} entries without a turn were left out\n", empty);
   if (report.test.conversations == 0 && !settings.splits) {
-    text += "nothing is held out of so few conversations (--split 0.9 does)\n";
+    text += "nothing is held out: fewer than 200 conversations (--split 0.9 holds some out)\n";
   }
   text += fmt::format("{} tokens, rows of {} (seed {}), in {}\n", report.vocabulary, report.length,
                       settings.set.seed, folder.string());
@@ -113,29 +113,29 @@ engine::Outcome make_chat_data(const engine::Request& request) {
 }  // namespace
 
 engine::Command data_chat_command() {
-  return {.verb = "data",
-          .name = "chat",
-          .summary = "make a data set from conversations (ShareGPT, Alpaca, OpenAssistant)",
-          .inputs = "FILE...",
-          .needs_device = false,
-          .options =
-              {{"--vocab", "vocab", "N", "learn a vocabulary of N tokens (4096)"},
-               {"--tokenizer", "tokenizer", "PATH",
-                "use this tokenizer.json, or the folder of one, or of GPT-2's files"},
-               {"--max-length", "max_length", "N",
-                "tokens in a row (as the longest conversation needs, 512 at most)"},
-               {"--long", "long", "HOW",
-                "conversations longer than a row: windows of whole turns, or cut (windows)"},
-               {"--loss-on", "loss_on", "WHAT",
-                "learn to say all, or the assistant's words alone (all)"},
-               {"--split", "split", "SHARE",
-                "share to learn from, the rest tests (0.95; all of fewer than 200 conversations)"},
-               {"--seed", "seed", "N", "the same seed splits alike (42)"}},
-          .examples = {{"ubique data trm chat talks.json -o chat --vocab 2000 --max-length 256",
-                        "learns a tokenizer of 2000 tokens and writes it with the data"},
-                       {"ubique data trm chat a.jsonl b.jsonl -o chat --tokenizer gpt2/",
-                        "GPT-2's tokenizer with nine markers more"}},
-          .run = make_chat_data};
+  return {
+      .verb = "data",
+      .name = "chat",
+      .summary = "make a data set from conversations (ShareGPT, Alpaca, OpenAssistant)",
+      .inputs = "FILE...",
+      .needs_device = false,
+      .options = {{"--vocab", "vocab", "N", "train a tokenizer with N tokens (4096)"},
+                  {"--tokenizer", "tokenizer", "PATH",
+                   "use this tokenizer.json, or the folder of one, or of GPT-2's files"},
+                  {"--max-length", "max_length", "N",
+                   "tokens per row (of the longest conversation, at most 512)"},
+                  {"--long", "long", "HOW",
+                   "conversations longer than a row: windows of whole turns, or cut (windows)"},
+                  {"--loss-on", "loss_on", "WHAT",
+                   "tokens with a loss: all, or assistant for its turns only (all)"},
+                  {"--split", "split", "SHARE",
+                   "share for training, the rest for testing (0.95; 1 below 200 conversations)"},
+                  {"--seed", "seed", "N", "the same seed gives the same split (42)"}},
+      .examples = {{"ubique data trm chat talks.json -o chat --vocab 2000 --max-length 256",
+                    "trains a tokenizer with 2000 tokens and writes it beside the data"},
+                   {"ubique data trm chat a.jsonl b.jsonl -o chat --tokenizer gpt2/",
+                    "GPT-2's tokenizer with nine more special tokens"}},
+      .run = make_chat_data};
 }
 
 }  // namespace ubique::trm

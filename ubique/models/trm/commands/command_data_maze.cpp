@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique data trm maze`: mazes with one long shortest way.
+// `ubique data trm maze`: makes mazes with a unique, long shortest path.
 #include <fmt/format.h>
 
 #include "ubique/models/trm/commands/commands.h"
@@ -36,7 +36,7 @@ engine::Outcome make_mazes(const engine::Request& request) {
   json["folder"] = folder.string();
   json["made_with"] = splits->train.metadata.made_with;
   json["sets"] = splits_json(*splits);
-  return {fmt::format("{} in {} (seed {}); each has one shortest way, no two are the same turned "
+  return {fmt::format("{} in {} (seed {}); each has one shortest path, no two are the same rotated "
                       "or mirrored\n\n{}\nlook at them: ubique data trm show {}\n",
                       data::describe(splits->train.metadata.layout), folder.string(), options.seed,
                       splits_table(*splits), folder.string()),
@@ -48,13 +48,13 @@ engine::Outcome make_mazes(const engine::Request& request) {
 engine::Command maze_command() {
   return {.verb = "data",
           .name = "maze",
-          .summary = "make mazes with one long shortest way, from a seed",
+          .summary = "make mazes with a unique, long shortest path, from a seed",
           .needs_device = false,
           .options = {{"--size", "size", "N[,M]", "rows and columns (30)"},
-                      {"--train,--count", "train", "N", "mazes to learn from (1000)"},
-                      {"--test", "test", "N", "mazes to test with (1000)"},
+                      {"--train,--count", "train", "N", "training mazes (1000)"},
+                      {"--test", "test", "N", "test mazes (1000)"},
                       {"--min-path", "min_path", "N",
-                       "moves from start to goal at least (an eighth of the cells: 112)"},
+                       "minimum moves from start to goal (an eighth of the cells: 112)"},
                       {"--seed", "seed", "N", "the same seed gives the same mazes (42)"}},
           .examples = {{"ubique data trm maze -o maze", "1,000 + 1,000 mazes of 30x30"}},
           .run = make_mazes};

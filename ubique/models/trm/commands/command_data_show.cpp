@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique data trm show`: what is in a folder of puzzles.
+// `ubique data trm show`: counts, difficulty and an example of a data folder.
 #include <fmt/format.h>
 
 #include <sstream>
@@ -43,7 +43,8 @@ std::string kind_text(const data::PuzzleMetadata& metadata) {
   return data::is_chat_set(metadata) ? "chat" : data::describe(metadata.layout);
 }
 
-/// A row of a chat's set as text, markers and all; empty without its tokenizer.
+/// A row of a chat set as text, with special tokens; empty if it is no chat set or has no
+/// tokenizer.
 std::string chat_text(const data::PuzzleSet& set, const std::filesystem::path& folder,
                       std::int64_t example) {
   const auto file = folder / "tokenizer" / "tokenizer.json";

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique data trm sudoku` and `ubique data trm csv`: sudokus made from a seed, or from a file.
+// `ubique data trm sudoku` and `ubique data trm csv`: sudokus made from a seed or imported from
+// CSV.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -42,8 +43,8 @@ data::SudokuBuild read_sudoku_build(const Config& config) {
   return options;
 }
 
-/// Where none can go any more, more clues are left than were asked for.
-void tell_clues(const data::SudokuBuild& options, const data::PuzzleSplits& splits) {
+/// A puzzle keeps more clues than asked for if removing any would allow a second solution.
+void warn_extra_clues(const data::SudokuBuild& options, const data::PuzzleSplits& splits) {
   if (options.clues_high <= 0) return;
   std::vector<std::int64_t> clues;
   for (const auto* set : {&splits.train, &splits.test}) {
@@ -55,9 +56,8 @@ void tell_clues(const data::SudokuBuild& options, const data::PuzzleSplits& spli
       std::ranges::count_if(clues, [&](auto count) { return count > options.clues_high; });
   if (over == 0) return;
   log::warn(
-      "[trm.sudoku] {} of {} puzzles have more clues than --clues {}-{} asks for, up to {}: no "
-      "more "
-      "could be taken away without a second solution",
+      "[trm.sudoku] {} of {} puzzles have more clues than --clues {}-{} asks for, up to {}: "
+      "removing more would allow a second solution",
       over, clues.size(), options.clues_low, options.clues_high, *std::ranges::max_element(clues));
 }
 
@@ -71,7 +71,7 @@ engine::Outcome make_sudokus(const engine::Request& request) {
       });
   if (!splits) return stopped_outcome("trm.data.sudoku");
   data::write_puzzle_folder(folder, *splits, {"<blank>"});
-  tell_clues(options, *splits);
+  warn_extra_clues(options, *splits);
   auto json = json_document("trm.data.sudoku", 1);
   json["folder"] = folder.string();
   json["made_with"] = splits->train.metadata.made_with;
@@ -98,11 +98,10 @@ Json csv_note(const data::PuzzleSet& set, const engine::Request& request,
   return note;
 }
 
-void tell_left_out(std::int64_t read, const data::PuzzleSplits& splits) {
+void warn_left_out(std::int64_t read, const data::PuzzleSplits& splits) {
   const auto left = read - splits.train.examples();
   if (left == 0) return;
-  log::warn("{} of the puzzles to learn from are left out: they are among those to test with",
-            left);
+  log::warn("{} of the training puzzles are left out: they are in the test set", left);
 }
 
 data::PuzzleSplits read_csv_splits(const engine::Request& request,
@@ -111,7 +110,7 @@ data::PuzzleSplits read_csv_splits(const engine::Request& request,
   const auto train = data::read_sudoku_csv(request.inputs[0], options, data_threads(), progress);
   if (request.inputs.size() == 1) {
     auto splits = data::split_off_test(train, test, data_threads());
-    tell_left_out(train.examples() - test, splits);
+    warn_left_out(train.examples() - test, splits);
     return splits;
   }
   auto tested = options;
@@ -119,9 +118,9 @@ data::PuzzleSplits read_csv_splits(const engine::Request& request,
   const auto known = train.examples();
   const auto set = data::read_sudoku_csv(request.inputs[1], tested, data_threads(),
                                          [&](std::int64_t done) { progress(known + done); });
-  // Whoever gives two files has split them; what stands in both is a mistake all the same.
+  // The two files are the user's own split; a puzzle in both is still removed from training.
   auto splits = data::without_tested(train, set, data::Sameness::Cells);
-  tell_left_out(train.examples(), splits);
+  warn_left_out(train.examples(), splits);
   return splits;
 }
 
@@ -151,7 +150,7 @@ engine::Outcome import_csv(const engine::Request& request) {
   json["folder"] = folder.string();
   json["made_with"] = note;
   json["sets"] = splits_json(*splits);
-  return {fmt::format("{} in {}; each has one solution, and its answer is it\n\n{}",
+  return {fmt::format("{} in {}; each has exactly one solution, its answer\n\n{}",
                       data::describe(splits->train.metadata.layout), folder.string(),
                       splits_table(*splits)),
           json, ExitCode::Ok};
@@ -165,34 +164,34 @@ engine::Command sudoku_command() {
           .summary = "make sudokus with one solution each, from a seed",
           .needs_device = false,
           .options = {{"--size", "size", "N", "4, 6 or 9 (9)"},
-                      {"--train,--count", "train", "N", "puzzles to learn from (1000)"},
-                      {"--test", "test", "N", "puzzles to test with (1000)"},
+                      {"--train,--count", "train", "N", "training puzzles (1000)"},
+                      {"--test", "test", "N", "test puzzles (1000)"},
                       {"--min-backtracks", "min_backtracks", "N",
-                       "leave out what a solver finds with fewer wrong guesses (0)"},
+                       "minimum wrong guesses of a search solver (0)"},
                       {"--clues", "clues", "N[-M]",
-                       "stop taking clues away at so many (9x9: none that can go is left)"},
+                       "stop removing clues at N (9x9: remove all that can be)"},
                       {"--seed", "seed", "N", "the same seed gives the same puzzles (42)"}},
           .examples = {{"ubique data trm sudoku -o sudoku --min-backtracks 8 --test 5000",
-                        "1,000 hard puzzles to learn from, 5,000 others to test with"},
+                        "1,000 hard training puzzles, 5,000 test puzzles"},
                        {"ubique data trm sudoku --size 4 --train 1000 --test 300 -o small",
-                        "a set for minutes on a laptop"}},
+                        "a set that trains in minutes on a laptop"}},
           .run = make_sudokus};
 }
 
 engine::Command csv_command() {
-  return {.verb = "data",
-          .name = "csv",
-          .summary = "take sudokus from CSV (source, question, answer, rating)",
-          .inputs = "TRAIN.csv [TEST.csv]...",
-          .needs_device = false,
-          .options = {{"--min-rating", "min_rating", "N", "leave out easier ones (0)"},
-                      {"--limit", "limit", "N", "so many to learn from, drawn by --seed (all)"},
-                      {"--test", "test", "N",
-                       "so many to test with: of TEST.csv (all), else split off (0)"},
-                      {"--seed", "seed", "N", "which ones are drawn (42)"}},
-          .examples = {{"ubique data trm csv train.csv test.csv --limit 1000 -o sudoku-extreme",
-                        "Sudoku-Extreme, 1,000 puzzles of it to learn from"}},
-          .run = import_csv};
+  return {
+      .verb = "data",
+      .name = "csv",
+      .summary = "import sudokus from CSV (source, question, answer, rating)",
+      .inputs = "TRAIN.csv [TEST.csv]...",
+      .needs_device = false,
+      .options = {{"--min-rating", "min_rating", "N", "minimum rating (0)"},
+                  {"--limit", "limit", "N", "training puzzles, drawn by --seed (all)"},
+                  {"--test", "test", "N", "test puzzles: from TEST.csv (all), else split off (0)"},
+                  {"--seed", "seed", "N", "which ones are drawn (42)"}},
+      .examples = {{"ubique data trm csv train.csv test.csv --limit 1000 -o sudoku-extreme",
+                    "Sudoku-Extreme, 1,000 of its training puzzles"}},
+      .run = import_csv};
 }
 
 }  // namespace ubique::trm

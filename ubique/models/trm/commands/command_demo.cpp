@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique demo trm`: small sudokus, training, how many unseen ones are solved, and a few of them
-// step by step. By the same commands that a person would type, without a download.
+// `ubique demo trm`: makes small sudokus, trains, evaluates on unseen ones and shows two step by
+// step. Uses the same commands as a user would, without a download.
 #include <fmt/format.h>
 
-#include "ubique/engine/demo.h"
+#include "ubique/engine/walk/demo.h"
 #include "ubique/models/trm/commands/commands.h"
 #include "ubique/models/trm/train/task.h"
 
@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 using engine::demo_request;
 
-/// How often it sees its puzzles, each time as another twin.
+/// Passes over the puzzles, each puzzle as another variant every time.
 constexpr const char *kWholeDemo = "60", *kQuickDemo = "20";
 
 engine::DemoFlags training_flags(const fs::path& puzzles, const char* epochs) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique evaluate trm`: how many puzzles of a set a network solves and how fast, with all its
-// steps and stopping where it is sure; of ARC's tasks, what all variants vote for.
+// `ubique evaluate trm`: the share of a set's puzzles that is solved and the speed, with all steps
+// and with early halting; for ARC, the vote of all variants of a task.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -45,22 +45,22 @@ EvaluateSettings read_evaluate_settings(const Config& config) {
   return settings;
 }
 
-/// Tasks to vote on, if the set is of ARC's and says which they are.
+/// The votes of an ARC set with test_puzzles.json; null for other sets.
 std::unique_ptr<data::ArcVotes> make_votes(const EvaluateSettings& settings,
                                            const data::PuzzleSet& set) {
   const auto tasks = settings.folder / "test_puzzles.json";
   std::error_code ignored;
   if (set.metadata.layout.kind != data::PuzzleKind::Arc || !fs::exists(tasks, ignored)) {
     check(settings.submission.empty(), ErrorKind::Input,
-          "[trm.evaluate] nothing to vote on for a submission; got {} of {}, expected a set of "
-          "ARC's with test_puzzles.json.",
+          "[trm.evaluate] nothing to vote on for a submission; got {} of {}, expected an ARC "
+          "set with test_puzzles.json.",
           settings.folder.string(), data::describe(set.metadata.layout));
     return nullptr;
   }
   const auto names = data::read_identifiers(settings.folder);
   check(!names.empty(), ErrorKind::Input,
-        "[trm.evaluate] {} has no identifiers.json, which says what variant of what task a puzzle "
-        "is; expected it beside test_puzzles.json. Build the set again with `ubique data trm arc`.",
+        "[trm.evaluate] {} has no identifiers.json, which maps a puzzle to its task and variant; "
+        "expected it beside test_puzzles.json. Build the set again with `ubique data trm arc`.",
         settings.folder.string());
   const auto json = parse_json(read_file(tasks), tasks.string());
   return std::make_unique<data::ArcVotes>(data::parse_arc_tasks(json, tasks.string()), names);
@@ -104,8 +104,7 @@ std::string table_text(const Evaluated& found) {
   return table.to_text();
 }
 
-void tell_votes(const Evaluated& found, const EvaluateSettings& settings,
-                engine::Outcome& outcome) {
+void add_votes(const Evaluated& found, const EvaluateSettings& settings, engine::Outcome& outcome) {
   const auto scores = found.votes->result();
   Table table({"attempts", "tasks right"});
   auto& json = outcome.json["arc"];
@@ -133,32 +132,32 @@ engine::Outcome evaluate_trm(const engine::Request& request) {
   check_fits(set, model->settings(), (settings.folder / settings.set).string());
   Evaluated found;
   found.votes = make_votes(settings, set);
-  const auto session = open_solving(*model, request);
+  const auto session = open_model_session(*model, request);
   check_output_file(settings.submission);
   check_output_file(request.output);
   const auto examples = spread_examples(set.examples(), settings.limit);
-  auto options = solver_options(session.plan, static_cast<std::int64_t>(examples.size()));
+  auto options = solver_options(session.plan(), static_cast<std::int64_t>(examples.size()));
   options.steps = settings.steps;
-  options.goes_on = goes_on_until_stopped(request);
+  options.should_continue = continue_until_stopped(request);
   found.most = settings.steps > 0 ? settings.steps : model->settings().halt_max_steps;
   options.early = false;
-  // Votes as the original has them: what every variant comes to in the end.
+  // As in the original, the votes are the answers after all steps.
   found.fixed =
-      score_with(*model, session.plan, set, examples, options, found.votes.get(), request);
+      score_with(*model, session.plan(), set, examples, options, found.votes.get(), request);
   options.early = true;
   if (!found.fixed.stopped) {
-    found.early = score_with(*model, session.plan, set, examples, options, nullptr, request);
+    found.early = score_with(*model, session.plan(), set, examples, options, nullptr, request);
   }
   engine::Outcome outcome;
   outcome.json = json_document("trm_evaluate", 1);
   outcome.json["model"] = request.model;
-  outcome.json["device"] = session.device.facts.label();
-  outcome.json["dtype"] = to_string(session.plan.dtype.value);
+  outcome.json["device"] = session.facts().label();
+  outcome.json["dtype"] = to_string(session.plan().dtype.value);
   outcome.json["batch"] = options.slots;
   outcome.json["fixed"] = found.fixed.json();
   outcome.json["early"] = found.early.json();
   outcome.text = table_text(found);
-  if (found.votes) tell_votes(found, settings, outcome);
+  if (found.votes) add_votes(found, settings, outcome);
   if (found.fixed.stopped || found.early.stopped) {
     outcome.text += "stopped: these are the puzzles so far\n";
     outcome.code = ExitCode::Interrupted;
@@ -172,20 +171,20 @@ engine::Outcome evaluate_trm(const engine::Request& request) {
 engine::Command evaluate_command() {
   return {
       .verb = "evaluate",
-      .summary = "how many puzzles of a set are solved, with all steps and stopping when sure",
+      .summary = "the share of puzzles solved, with all steps and with early halting",
       .needs_model = true,
       .options = {{"-d,--data", "data_paths", "FOLDER", "a data set"},
                   {"--set", "set", "NAME", "test or train (test)"},
-                  {"--limit", "limit", "N", "so many puzzles, spread over the set (all)"},
-                  {"--steps", "steps", "N", "at most, of a puzzle (as trained: 16)"},
+                  {"--limit", "limit", "N", "N puzzles, spread over the set (all)"},
+                  {"--steps", "steps", "N", "maximum steps per puzzle (as trained: 16)"},
                   {"--submission", "submission", "FILE",
-                   "of ARC's tasks: two attempts each, as the contest takes them"}},
+                   "for ARC: two attempts per task, in the contest's format"}},
       .examples = {{"ubique evaluate trm --model runs/sudoku -d data/sudoku", "the test set"},
                    {"ubique evaluate trm --model runs/sudoku -d data/sudoku --limit 1000 "
                     "--steps 64",
-                    "with more steps than were trained"},
+                    "with more steps than in training"},
                    {"ubique evaluate trm --model runs/chat -d data/chat",
-                    "of a chat model: loss and perplexity per token"},
+                    "a chat model: loss and perplexity per token"},
                    {"ubique evaluate trm --model runs/arc -d data/arc1 --submission answers.json",
                     "votes of all variants, pass@K"}},
       .run = evaluate_trm};

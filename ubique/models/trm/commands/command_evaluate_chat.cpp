@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique evaluate trm` of a chat model: how well it foresees the conversations of a set.
+// `ubique evaluate trm` for a chat model: loss, perplexity and accuracy on a set of conversations.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -18,14 +18,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-data::PuzzleSet read_talks(const ChatSetChoice& choice) {
+data::PuzzleSet read_chat_set(const ChatSetChoice& choice) {
   std::error_code ignored;
   const auto has = [&](const char* set) {
     return fs::exists(choice.folder / set / "dataset.json", ignored);
   };
   check(choice.set != "test" || has("test") || !has("train"), ErrorKind::Input,
-        "[trm.evaluate] {} holds no conversation out; got a train set alone. --set train scores "
-        "what was learnt from, `ubique data trm chat --split 0.9` holds some out.",
+        "[trm.evaluate] {} has no held-out conversations; got a train set only. --set train "
+        "scores the training data, `ubique data trm chat --split 0.9` holds some out.",
         choice.folder.string());
   return data::read_puzzle_set(choice.folder, choice.set);
 }
@@ -46,14 +46,14 @@ std::string chat_table(const ChatScores& scores) {
 
 engine::Outcome evaluate_chat(const engine::Request& request, TrmModel& model,
                               const ChatSetChoice& choice) {
-  const auto set = read_talks(choice);
+  const auto set = read_chat_set(choice);
   check_fits(set, model.settings(), (choice.folder / choice.set).string());
-  const auto session = open_solving(model, request);
+  const auto session = open_model_session(model, request);
   check_output_file(request.output);
   const auto examples = spread_examples(set.examples(), choice.limit);
   const auto count = std::ssize(examples);
-  const auto batch = solver_options(session.plan, count).slots;
-  const auto weights = model.trm().cast(probe::to_torch(session.plan.dtype.value));
+  const auto batch = solver_options(session.plan(), count).slots;
+  const auto weights = model.trm().cast(probe::to_torch(session.plan().dtype.value));
   Progress progress(
       {.title = "evaluate", .total = count, .unit = "rows", .style = request.progress}, std::cerr);
   const auto scores =
@@ -66,8 +66,8 @@ engine::Outcome evaluate_chat(const engine::Request& request, TrmModel& model,
   engine::Outcome outcome;
   outcome.json = json_document("trm_evaluate_chat", 1);
   outcome.json["model"] = request.model;
-  outcome.json["device"] = session.device.facts.label();
-  outcome.json["dtype"] = to_string(session.plan.dtype.value);
+  outcome.json["device"] = session.facts().label();
+  outcome.json["dtype"] = to_string(session.plan().dtype.value);
   outcome.json["batch"] = batch;
   outcome.json["scores"] = scores.json();
   outcome.text = chat_table(scores);

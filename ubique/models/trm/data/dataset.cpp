@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Batches from puzzle sets, the order of an epoch, and the check that a set fits a network.
 #include "ubique/models/trm/data/dataset.h"
 
 #include <ATen/ATen.h>
@@ -101,15 +102,15 @@ engine::Batch PuzzleDataset::load(const std::vector<std::int64_t>& indices,
         if (!options_.augment) return data::load_example(*set_, example, inputs, labels);
         return data::load_twin(*set_, example, randoms.of(i).fork(0), inputs, labels);
       });
-  auto least = numbers({batch.samples});
-  const auto most = static_cast<std::uint64_t>(options_.halt_max_steps);
+  auto min_steps = numbers({batch.samples});
+  const auto max_steps = static_cast<std::uint64_t>(options_.halt_max_steps);
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const auto own = randoms.of(i).fork(1);
-    const bool explores = most > 1 && own.bernoulli(0, options_.halt_exploration_prob);
-    least.mutable_data_ptr<std::int32_t>()[i] =
-        explores ? static_cast<std::int32_t>(2 + own.below(1, most - 1)) : 0;
+    const bool explores = max_steps > 1 && own.bernoulli(0, options_.halt_exploration_prob);
+    min_steps.mutable_data_ptr<std::int32_t>()[i] =
+        explores ? static_cast<std::int32_t>(2 + own.below(1, max_steps - 1)) : 0;
   }
-  batch.tensors.emplace("least_steps", least);
+  batch.tensors.emplace("least_steps", min_steps);
   return batch;
 }
 
@@ -118,7 +119,8 @@ std::int64_t PuzzleDataset::epoch_samples(std::int64_t per_update) const {
                      set_->metadata.mean_puzzle_examples;
   const auto updates = static_cast<std::int64_t>(drawn / static_cast<double>(per_update));
   check(updates > 0, ErrorKind::Usage,
-        "[trm.data] a batch is more than there is between evaluations; got global_batch_size {}, "
+        "[trm.data] the puzzles between two evaluations do not fill a batch; got global_batch_size "
+        "{}, "
         "expected at most {:.0f} ({} groups of puzzles in {} passes). Make the batch smaller or "
         "eval_interval larger.",
         per_update, std::floor(drawn), set_->groups(), options_.passes);
@@ -130,8 +132,9 @@ std::vector<std::int64_t> PuzzleDataset::order(std::int64_t epoch, std::int64_t 
   const auto wanted = static_cast<std::size_t>(epoch_samples(per_update));
   std::vector<std::int64_t> order;
   order.reserve(wanted);
-  // One round is what the original draws. Puzzles of several examples may fill fewer batches than
-  // their mean says, as a batch takes what it has room for: then another round gives the rest.
+  // The original draws one round. Puzzles with several examples may fill fewer batches than their
+  // mean suggests, because a batch takes only what fits: further rounds, with other seeds, supply
+  // the rest.
   for (std::uint64_t round = 0; order.size() < wanted; ++round) {
     const auto before = order.size();
     data::PuzzleIteration iteration(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puzzles as training batches, in the original's order for a seed. What exploration demands of a
-// slot is drawn here, on the host, so that one seed gives the same halts on every device.
+// Puzzles as training batches, in the original's order for a seed. The minimum steps of halting
+// exploration are drawn here, on the host, so that a seed gives the same ones on every device.
 #pragma once
 
 #include <memory>
@@ -13,8 +13,8 @@ namespace ubique::trm {
 
 struct DatasetOptions {
   std::uint64_t seed = 0;
-  std::int64_t passes = 1;  ///< through the groups of puzzles in one of the engine's epochs
-  bool augment = false;     ///< every draw is turned into a twin of itself
+  std::int64_t passes = 1;  ///< over the groups of puzzles in one epoch of the engine
+  bool augment = false;     ///< every draw is a random symmetric variant of the puzzle
   std::int64_t halt_max_steps = 16;
   double halt_exploration_prob = 0.1;
 };
@@ -24,11 +24,11 @@ class PuzzleDataset final : public engine::Dataset {
   PuzzleDataset(std::shared_ptr<const data::PuzzleSet> set, const DatasetOptions& options);
 
   std::int64_t size() const override { return set_->examples(); }
-  /// What TrmModel::step takes.
+  /// Tensors as TrmModel::step() takes them.
   engine::Batch load(const std::vector<std::int64_t>& indices,
                      const engine::SampleRandoms& randoms) const override;
-  /// All batches are whole; what is left of the last pass is dropped. Usage error if a batch is
-  /// more than all passes have.
+  /// Batches are full; the remainder of the last pass is dropped. Usage error if all passes do not
+  /// fill one batch.
   std::int64_t epoch_samples(std::int64_t per_update) const override;
   std::vector<std::int64_t> order(std::int64_t epoch, std::int64_t per_update,
                                   const Random& random) const override;

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Names and types of the original's state dict: its starting states are bf16, if no bit is lost.
+/// Names and dtypes of the original's state dict: H_init and L_init are bf16 if no bit is lost.
 engine::NamedTensors original_state(TrmModel& model, const std::string& prefix) {
   engine::NamedTensors tensors;
   for (const auto& [name, tensor] : engine::state_dict(model.network())) {
@@ -43,20 +43,20 @@ void write_safetensors_file(TrmModel& model, const engine::NamedTensors& tensors
                         {{"format", "pt"}, {kConfigKey, to_json(model.settings()).dump()}});
 }
 
-/// A folder has one all_config.yaml: one that is there already must describe this network too.
+/// A folder has one all_config.yaml: an existing one must describe this network as well.
 void check_beside(TrmModel& model, const fs::path& path) {
   Shapes shapes;
   for (const auto& [name, tensor] : engine::state_dict(model.network())) {
     shapes[name] = tensor.sizes().vec();
   }
-  auto said = imported_config(path, shapes);
+  auto existing = imported_config(path, shapes);
   const auto& wanted = model.settings();
-  if (said.kind.empty()) {  // the original's says nothing of it
-    said.kind = wanted.kind, said.rows = wanted.rows, said.cols = wanted.cols;
+  if (existing.kind.empty()) {  // the original's file has no such key
+    existing.kind = wanted.kind, existing.rows = wanted.rows, existing.cols = wanted.cols;
   }
-  const auto differences = different_keys(said, wanted);
+  const auto differences = different_keys(existing, wanted);
   check(differences.empty(), ErrorKind::Usage,
-        "[trm.export] {} is of another network; got {}. Write to another folder.",
+        "[trm.export] {} describes another network; got {}. Write to another folder.",
         (path.parent_path() / kConfigFile).string(), join(differences, "; "));
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights of the original system, whatever wrote them.
+// Reading weights of the original system from torch files and safetensors.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ std::string first_bytes(const fs::path& path) {
   return start;
 }
 
-/// The name in the network: without a compiled model's prefix, with that of the loss head.
+/// The name in the network: without a compiled model's prefix, with the prefix model.inner.
 std::string plain_name(std::string name) {
   for (const std::string_view prefix : {"_orig_mod.", "model.", "inner."}) {
     if (name.starts_with(prefix)) name.erase(0, prefix.size());
@@ -67,7 +67,7 @@ std::unique_ptr<TrmModel> assemble(const TrmConfig& config, const engine::NamedT
   return model;
 }
 
-/// Keys that decide about tensors' shapes.
+/// Configuration keys that determine the shapes of tensors.
 const std::vector<std::string> kShapeKeys = {
     "seq_len",  "vocab_size", "hidden_size",   "num_heads",       "expansion",
     "L_layers", "mlp_t",      "pos_encodings", "puzzle_emb_ndim", "puzzle_emb_len"};
@@ -83,14 +83,14 @@ bool looks_like_trm(const fs::path& path) {
     const auto tensors = io::list_tensors(path);
     return std::ranges::any_of(
         tensors, [](const io::TensorInfo& info) { return plain_name(info.name) == kTokens; });
-  } catch (const Error&) {  // the question was whether it is one
+  } catch (const Error&) {  // unreadable: not a TRM
     return false;
   }
 }
 
 std::unique_ptr<TrmModel> load_any(const fs::path& path) {
   check(fs::is_regular_file(path), ErrorKind::Input,
-        "[trm.import] {} is no file; expected weights of a TRM.", path.string());
+        "[trm.import] {} is not a file; expected weights of a TRM.", path.string());
   const auto start = first_bytes(path);
   const bool safetensors = io::starts_like_safetensors(std::as_bytes(std::span(start)));
   std::optional<TrmConfig> config;
@@ -121,7 +121,7 @@ std::unique_ptr<TrmModel> with_weights_of(const TrmConfig& config, TrmModel& oth
   const auto& had = other.settings();
   for (auto& [name, value] : values) {
     if (name != kTable || had.num_puzzle_identifiers == config.num_puzzle_identifiers) continue;
-    log::info("the table of puzzles had {} rows and gets {}: all begin as the mean of the old ones",
+    log::info("the puzzle table had {} rows and gets {}: each starts as the mean of the old ones",
               had.num_puzzle_identifiers, config.num_puzzle_identifiers);
     value = value.mean(0, true).expand({config.num_puzzle_identifiers, value.size(1)});
   }
@@ -134,8 +134,8 @@ std::unique_ptr<TrmModel> with_weights_of(const TrmConfig& config, TrmModel& oth
     const auto differences = different_keys(had, config, kShapeKeys);
     if (differences.empty()) throw;
     fail(ErrorKind::Input,
-         "[trm.start] {} is a TRM of another form; got {}. Leave those keys out to "
-         "take its own.",
+         "[trm.start] {} is a TRM of another shape; got {}. Leave those keys out to "
+         "use the file's own.",
          where, join(differences, "; "));
   }
 }

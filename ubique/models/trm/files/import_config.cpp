@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The configuration from shapes and all_config.yaml, and all_config.yaml for an export.
 #include "ubique/models/trm/files/import_config.h"
 
 #include <fmt/format.h>
@@ -16,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kOwnKey = "ubique";
+constexpr const char* kUbiqueKey = "ubique";
 
 std::int64_t count_layers(const Shapes& shapes) {
   std::int64_t layers = 0;
@@ -26,8 +27,8 @@ std::int64_t count_layers(const Shapes& shapes) {
   return layers;
 }
 
-/// Tokens of the puzzles that have that vocabulary: the original's first, then our smaller sudokus.
-std::vector<std::int64_t> usual_lengths(std::int64_t vocabulary) {
+/// Lengths of puzzles with this vocabulary: the original's first, then our smaller sudokus.
+std::vector<std::int64_t> usual_seq_lens(std::int64_t vocabulary) {
   switch (vocabulary) {
     case 6:
       return {900, 16};
@@ -42,13 +43,13 @@ std::vector<std::int64_t> usual_lengths(std::int64_t vocabulary) {
   }
 }
 
-/// Places that have weights of their own; 0 if none have.
-std::int64_t places_in(const Shapes& shapes) {
+/// Number of positions that have their own weights; 0 if none have.
+std::int64_t positions_in(const Shapes& shapes) {
   return std::max(size_in(shapes, "embed_pos.embedding_weight", 0),
                   size_in(shapes, "L_level.layers.0.mlp_t.gate_up_proj.weight", 1));
 }
 
-/// All but what needs a guess: heads, and how many of the places are the puzzle's.
+/// Everything that shapes determine: not the heads, nor which positions belong to the prefix.
 TrmConfig config_from_shapes(const Shapes& shapes) {
   TrmConfig config;
   config.vocab_size = size_in(shapes, "embed_tokens.embedding_weight", 0);
@@ -68,56 +69,59 @@ TrmConfig config_from_shapes(const Shapes& shapes) {
   return config;
 }
 
-/// The one way to divide `places` into the original's prefix and a usual puzzle; 0 if there is
-/// none or several.
-std::int64_t usual_part(const TrmConfig& config, std::int64_t places) {
+/// The seq_len of a usual puzzle that together with the original's prefix has `positions` tokens; 0
+/// if there is none or several.
+std::int64_t usual_seq_len(const TrmConfig& config, std::int64_t positions) {
   auto filled = config;
-  filled.puzzle_emb_len = 0;  // as many tokens as a row of the table fills
+  filled.puzzle_emb_len = 0;  // the prefix that a row of the table fills
   std::set<std::int64_t> found;
-  for (const auto length : usual_lengths(config.vocab_size)) {
-    if (places - length == config.prefix() || places - length == filled.prefix()) {
+  for (const auto length : usual_seq_lens(config.vocab_size)) {
+    if (positions - length == config.prefix() || positions - length == filled.prefix()) {
       found.insert(length);
     }
   }
   return found.size() == 1 ? *found.begin() : 0;
 }
 
-/// The original's values where the shapes leave it open.
-TrmConfig guessed(TrmConfig config, std::int64_t places, const fs::path& path) {
-  constexpr std::int64_t kHiddenSize = 512;  // of every network of the original's
+/// The original's values for what shapes do not determine.
+TrmConfig with_assumed_values(TrmConfig config, std::int64_t positions, const fs::path& path) {
+  constexpr std::int64_t kHiddenSize = 512;  // of all the original's networks
   std::vector<std::string> missing;
-  const auto usual = usual_lengths(config.vocab_size);
-  config.seq_len = places > 0 ? usual_part(config, places) : usual.empty() ? 0 : usual.front();
+  const auto usual = usual_seq_lens(config.vocab_size);
+  config.seq_len = positions > 0   ? usual_seq_len(config, positions)
+                   : usual.empty() ? 0
+                                   : usual.front();
   if (config.seq_len == 0) {
-    missing.push_back(places > 0 ? fmt::format("puzzle_emb_len (of {} places)", places)
-                                 : fmt::format("seq_len (of {} tokens)", config.vocab_size));
+    missing.push_back(positions > 0 ? fmt::format("puzzle_emb_len (of {} positions)", positions)
+                                    : fmt::format("seq_len (of {} tokens)", config.vocab_size));
   }
-  if (places > 0) config.puzzle_emb_len = places - config.seq_len;
+  if (positions > 0) config.puzzle_emb_len = positions - config.seq_len;
   if (config.puzzle_emb_ndim == 0) config.puzzle_emb_len = 0;
   if (config.mlp_t) {
-    config.num_heads = 1;  // there are none to divide
+    config.num_heads = 1;  // no attention
   } else if (config.hidden_size != kHiddenSize) {
     missing.push_back(fmt::format("num_heads (of hidden_size {})", config.hidden_size));
   }
-  check(missing.empty(), ErrorKind::Input,
-        "[trm.import] {} has no {} beside it, and shapes do not tell {}; expected that file of the "
-        "same training, with these keys under arch.",
-        path.string(), kConfigFile, join(missing, " and "));
+  check(
+      missing.empty(), ErrorKind::Input,
+      "[trm.import] {} has no {} beside it, and shapes do not determine {}; expected that file of "
+      "the same training run, with these keys under arch.",
+      path.string(), kConfigFile, join(missing, " and "));
   log::warn(
-      "[trm.import] {} has no {} beside it: assuming what shapes do not tell, {} heads, "
+      "[trm.import] {} has no {} beside it: assuming what shapes do not determine, {} heads, "
       "H_cycles {}, L_cycles {}, halt_max_steps {}, puzzles of {} tokens",
       path.string(), kConfigFile, config.num_heads, config.high_cycles, config.low_cycles,
       config.halt_max_steps, config.seq_len);
   return config;
 }
 
-/// Our own key: what the original reads from the data.
-void read_own_key(const Config& own, const std::string& where, TrmConfig& config) {
+/// The section `ubique`: what the original reads from the data set.
+void read_ubique_key(const Config& own, const std::string& where, TrmConfig& config) {
   const auto fixed = [&](const char* key, std::int64_t tensors) {
-    const auto said = own.get(key, tensors);
-    check(said == tensors, ErrorKind::Input,
+    const auto given = own.get(key, tensors);
+    check(given == tensors, ErrorKind::Input,
           "[trm.import] {} belongs to other weights; got {} {}, expected the tensors' {}.", where,
-          key, said, tensors);
+          key, given, tensors);
   };
   fixed("vocab_size", config.vocab_size);
   if (config.puzzle_emb_ndim > 0) fixed("num_puzzle_identifiers", config.num_puzzle_identifiers);
@@ -136,20 +140,20 @@ std::int64_t size_in(const Shapes& shapes, const std::string& name, std::size_t 
 
 TrmConfig imported_config(const fs::path& path, const Shapes& shapes) {
   auto config = config_from_shapes(shapes);
-  const auto places = places_in(shapes);
+  const auto positions = positions_in(shapes);
   const auto beside = path.parent_path() / kConfigFile;
-  if (!fs::is_regular_file(beside)) return guessed(config, places, path);
-  const auto usual = usual_lengths(config.vocab_size);
+  if (!fs::is_regular_file(beside)) return with_assumed_values(config, positions, path);
+  const auto usual = usual_seq_lens(config.vocab_size);
   constexpr std::int64_t kChat = 512;
   config.seq_len = usual.empty() ? kChat : usual.front();
   const auto file = Config::from_file(beside);
   config = read_arch(file.section("arch"), config);
-  read_own_key(file.section(kOwnKey), beside.string(), config);
-  check(places == 0 || places > config.prefix(), ErrorKind::Input,
+  read_ubique_key(file.section(kUbiqueKey), beside.string(), config);
+  check(positions == 0 || positions > config.prefix(), ErrorKind::Input,
         "[trm.import] {} belongs to other weights; got {} tokens before the puzzle, expected fewer "
-        "than the tensors' {} places.",
-        beside.string(), config.prefix(), places);
-  if (places > 0) config.seq_len = places - config.prefix();
+        "than the tensors' {} positions.",
+        beside.string(), config.prefix(), positions);
+  if (positions > 0) config.seq_len = positions - config.prefix();
   return config;
 }
 
@@ -173,7 +177,7 @@ std::string config_yaml(const TrmConfig& config) {
   text += fmt::format("  loss:\n    name: losses@ACTLossHead\n    loss_type: {}\n",
                       to_string(config.loss));
   auto json = to_json(config);
-  std::string own = std::string(kOwnKey) + ":\n";
+  std::string own = std::string(kUbiqueKey) + ":\n";
   const auto line = [](const std::string& key, const Json& value) {
     return fmt::format("  {}: {}\n", key,
                        value.is_string() ? value.get<std::string>() : value.dump());

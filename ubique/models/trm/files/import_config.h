@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What network a file of the original's weights holds: all_config.yaml beside it says most, the
-// tensors' shapes some. Inside the room only.
+// The configuration of a network whose weights are in a file of the original system: from
+// all_config.yaml beside it and from the shapes of the tensors. Used inside this room only.
 #pragma once
 
 #include <filesystem>
@@ -12,24 +12,24 @@
 
 namespace ubique::trm {
 
-/// By the names in the network.
+/// Shapes by the tensor names of the network.
 using Shapes = std::map<std::string, std::vector<std::int64_t>>;
 
 constexpr std::string_view kInnerPrefix = "model.inner.";
 
-/// A tensor's size along a dimension; 0 if it is not there. The name is without kInnerPrefix.
+/// A tensor's size along a dimension; 0 if there is no such tensor. `name` lacks kInnerPrefix.
 std::int64_t size_in(const Shapes& shapes, const std::string& name, std::size_t dimension);
 
-/// all_config.yaml's `arch` over what the shapes tell, and its key `ubique`, which the original
-/// passes over. Without the file, the original's values, with a warning; Input error that says what
-/// is missing where a wrong guess would compute something else.
+/// The section `arch` of all_config.yaml over the values known from shapes, and its section
+/// `ubique`, which the original ignores. Without the file the original's values are assumed, with a
+/// warning; Input error naming what is missing where a wrong assumption would change the results.
 TrmConfig imported_config(const std::filesystem::path& path, const Shapes& shapes);
 
-/// "hidden_size 64, expected 32" for each of these keys that differs; without any, of all.
+/// "hidden_size 64, expected 32" for each of `keys` that differs; an empty list means all keys.
 std::vector<std::string> different_keys(const TrmConfig& got, const TrmConfig& expected,
                                         std::vector<std::string> keys = {});
 
-/// What imported_config() reads beside a file.
+/// The text of all_config.yaml, as imported_config() reads it.
 std::string config_yaml(const TrmConfig& config);
 
 }  // namespace ubique::trm

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TRM weights in the original's files: what torch.save made of a state dict (step_65100, .pt), with
-// or without the prefix of a compiled model, and safetensors of the same names.
+// Import and export of TRM weights: state dicts written by torch.save (step_65100, .pt), with or
+// without the prefix of a compiled model, and safetensors with the same names.
 #pragma once
 
 #include <filesystem>
@@ -12,25 +12,25 @@
 
 namespace ubique::trm {
 
-/// Can this be one? Looks at the names in it, not at the values.
+/// Does the file hold TRM weights? Reads tensor names only.
 bool looks_like_trm(const std::filesystem::path& path);
 
-/// The network is what the file's own header says (safetensors of ours), else all_config.yaml
-/// beside it, else what the shapes tell; of what those cannot tell, cycles and steps are assumed to
-/// be the original's, and a warning says so. Input error for heads and lengths of puzzles that
-/// nobody can tell, and one that names tensors for a file of another network.
+/// The configuration is read from the file's header (our safetensors), else from all_config.yaml
+/// beside it, else from the shapes; then cycles and steps are assumed to be the original's, with a
+/// warning. Input error if heads or puzzle lengths cannot be determined, and one that names tensors
+/// for a file of another network.
 std::unique_ptr<TrmModel> load_any(const std::filesystem::path& path);
 
-/// A model of `config` with another one's weights. A table of another size becomes the mean of the
-/// old one's rows everywhere, as the original does it. Input error that says which keys of the
-/// configuration differ if the weights do not fit.
+/// A model of `config` with the weights of another model. A puzzle table of another size gets the
+/// mean of the old rows in every row, as in the original. Input error naming the configuration keys
+/// that differ if the weights do not fit.
 std::unique_ptr<TrmModel> with_weights_of(const TrmConfig& config, TrmModel& other,
                                           const std::string& where);
 
-/// "checkpoint", "safetensors" or "pt". `prefix` goes before every name: "_orig_mod." for a
-/// compiled model of the original's. A .pt has no room for the configuration: it comes to lie
-/// beside it as all_config.yaml, unless there is one, which must say the same. Parity error, and
-/// the file removed, if reading gives other weights than were to be written. Usage error if `path`
+/// Writes "checkpoint", "safetensors" or "pt". `prefix` is put before every name: "_orig_mod." for
+/// a compiled model of the original. The configuration of a .pt is written beside it as
+/// all_config.yaml; an existing one must say the same. Parity error, and
+/// the file removed, if reading it back gives other weights. Usage error if `path`
 /// exists.
 void export_checked(TrmModel& model, const std::string& format, const std::filesystem::path& path,
                     const std::string& prefix);

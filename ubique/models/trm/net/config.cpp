@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TRM's configuration as people write it (the original system's keys) and as a checkpoint's
-// header holds it.
+// Reading the configuration from the original system's keys and from a checkpoint's header, and the
+// checks of its values.
+#include "ubique/models/trm/net/config.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +9,6 @@
 
 #include "ubique/base/text/json_fields.h"
 #include "ubique/base/text/text.h"
-#include "ubique/models/trm/net/config.h"
 
 namespace ubique::trm {
 
@@ -55,7 +55,7 @@ LossForm parse_loss_form(std::string_view text) {
 }
 
 std::int64_t TrmConfig::prefix() const {
-  if (puzzle_emb_ndim == 0) return 0;  // nothing to carry
+  if (puzzle_emb_ndim == 0) return 0;
   return puzzle_emb_len > 0 ? puzzle_emb_len : ceil_div(puzzle_emb_ndim, hidden_size);
 }
 
@@ -69,11 +69,11 @@ std::int64_t TrmConfig::inner_size(std::int64_t width) const {
 std::string TrmConfig::name() const { return causal ? "trm-chat" : mlp_t ? "trm-mlp" : "trm-att"; }
 
 void validate(const TrmConfig& config, ErrorKind kind) {
-  // The most is far beyond any use, and keeps products of sizes within 64 bits.
+  // The upper limits are far beyond any use and keep products of sizes within 64 bits.
   const auto within = [kind](const char* key, std::int64_t value, std::int64_t least,
                              std::int64_t most = 1 << 20) {
     check(value >= least && value <= most, kind,
-          "[trm.config] {} cannot be; got {}, expected {} to {}.", key, value, least, most);
+          "[trm.config] {} is out of range; got {}, expected {} to {}.", key, value, least, most);
   };
   within("seq_len", config.seq_len, 1);
   within("vocab_size", config.vocab_size, 2, 1 << 28);
@@ -89,17 +89,17 @@ void validate(const TrmConfig& config, ErrorKind kind) {
   check((config.rows == 0 && config.cols == 0) ||
             (config.rows > 0 && config.cols > 0 && config.seq_len % config.rows == 0 &&
              config.seq_len / config.rows == config.cols),
-        kind, "[trm.config] a grid of {}x{} cannot be; expected {} cells (seq_len).", config.rows,
-        config.cols, config.seq_len);
+        kind, "[trm.config] a grid of {}x{} does not fit; expected {} cells (seq_len).",
+        config.rows, config.cols, config.seq_len);
   check(config.expansion > 0 && config.expansion <= 1024, kind,
-        "[trm.config] expansion cannot be; got {}, expected above 0 and at most 1024.",
+        "[trm.config] expansion is out of range; got {}, expected above 0 and at most 1024.",
         config.expansion);
   check(config.inner_size(config.hidden_size) > 0 && config.inner_size(config.length()) > 0, kind,
         "[trm.config] expansion {} of {} values leaves none; expected a larger one.",
         config.expansion, std::min(config.hidden_size, config.length()));
   const auto explores = config.halt_exploration_prob;
   check(explores >= 0 && explores <= 1, kind,
-        "[trm.config] halt_exploration_prob cannot be; got {}, expected 0 to 1.", explores);
+        "[trm.config] halt_exploration_prob is out of range; got {}, expected 0 to 1.", explores);
   check(config.hidden_size % config.num_heads == 0 && config.head_size() % 2 == 0, kind,
         "[trm.config] hidden_size {} does not divide into {} heads of an even size.",
         config.hidden_size, config.num_heads);
@@ -107,7 +107,7 @@ void validate(const TrmConfig& config, ErrorKind kind) {
         "[trm.config] a puzzle's {} numbers do not fit into puzzle_emb_len {} tokens of {}.",
         config.puzzle_emb_ndim, config.puzzle_emb_len, config.hidden_size);
   check(!(config.mlp_t && config.causal), kind,
-        "[trm.config] mlp_t with causal: the network over places sees the tokens to come, so it "
+        "[trm.config] mlp_t with causal: the token-mixing network sees later tokens, so it "
         "would read its own labels; got both, expected one. Chat needs attention.");
   check(!(config.mlp_t && config.positions == Positions::Rope), kind,
         "[trm.config] mlp_t has no queries and keys to rotate; got pos_encodings rope, expected "
@@ -124,7 +124,7 @@ std::int64_t parameter_count(const TrmConfig& config) {
 
 namespace {
 
-/// A key that has one value here: said, it must say that.
+/// Accepts a key that has a single possible value here; Usage error for any other value.
 template <typename T>
 void expect(const Config& arch, const char* key, const T& only, const char* why) {
   const auto found = arch.find<T>(key);
@@ -145,7 +145,7 @@ TrmConfig read_arch(const Config& arch, TrmConfig config) {
   config.causal = arch.get("causal", config.causal);
   const auto positions = config.mlp_t ? Positions::None : config.positions;
   config.positions = parse_positions(arch.get("pos_encodings", std::string(to_string(positions))));
-  // A row of the table is as wide as the network unless somebody says otherwise.
+  // By default a row of the puzzle table is as wide as the network.
   const auto width = config.puzzle_emb_ndim == 0 ? 0 : config.hidden_size;
   config.puzzle_emb_ndim = arch.get("puzzle_emb_ndim", width);
   config.puzzle_emb_len = arch.get("puzzle_emb_len", config.puzzle_emb_len);
@@ -153,7 +153,7 @@ TrmConfig read_arch(const Config& arch, TrmConfig config) {
   config.halt_max_steps = arch.get("halt_max_steps", config.halt_max_steps);
   config.halt_exploration_prob = arch.get("halt_exploration_prob", config.halt_exploration_prob);
   config.loss = parse_loss_form(arch.get("loss.loss_type", std::string(to_string(config.loss))));
-  arch.find<std::int64_t>("H_layers");  // the original ignores it too
+  arch.find<std::int64_t>("H_layers");  // accepted and ignored, as in the original
   expect<bool>(arch, "no_ACT_continue", true,
                "The path with a second forward pass crashes upstream.");
   expect<double>(arch, "rms_norm_eps", 1e-5, "");

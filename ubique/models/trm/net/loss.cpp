@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Cross entropy per token, accuracy, and the loss of the halting head.
 #include "ubique/models/trm/net/loss.h"
 
 #include <ATen/ATen.h>
@@ -21,24 +22,24 @@ at::Tensor token_losses(const at::Tensor& logits, const at::Tensor& labels, Loss
 
 }  // namespace
 
-Judgement judge(const Answer& answer, const at::Tensor& labels, LossForm form) {
-  Judgement judgement;
+AnswerScores score_answer(const Answer& answer, const at::Tensor& labels, LossForm form) {
+  AnswerScores scores;
   const auto losses = token_losses(answer.logits, labels, form);  // (B, S)
   const auto is_label = labels.ne(kIgnored);
   const auto count = is_label.sum(-1);  // (B)
   const auto divisor = count.clamp_min(1).to(losses.scalar_type());
-  judgement.tokens = losses.sum(-1) / divisor;
-  judgement.labelled = count.gt(0);
+  scores.token_loss = losses.sum(-1) / divisor;
+  scores.labelled = count.gt(0);
   {
     const at::NoGradGuard no_gradients;
     const auto right = answer.logits.argmax(-1).eq(labels).logical_and_(is_label).sum(-1);  // (B)
-    judgement.accuracy = right.to(losses.scalar_type()) / divisor;
-    judgement.exact = right.eq(count);
-    judgement.halts = answer.halt.select(1, 0).ge(0);
+    scores.accuracy = right.to(losses.scalar_type()) / divisor;
+    scores.exact = right.eq(count);
+    scores.wants_halt = answer.halt.select(1, 0).ge(0);
   }
-  judgement.halt = at::binary_cross_entropy_with_logits(
-      answer.halt.select(1, 0), judgement.exact.to(at::kFloat), {}, {}, at::Reduction::None);
-  return judgement;
+  scores.halt_loss = at::binary_cross_entropy_with_logits(
+      answer.halt.select(1, 0), scores.exact.to(at::kFloat), {}, {}, at::Reduction::None);
+  return scores;
 }
 
 }  // namespace ubique::trm

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One supervision step over the slots, and the state that is kept from update to update.
 #include "ubique/models/trm/net/model.h"
 
 #include <ATen/ATen.h>
@@ -21,18 +22,18 @@ Slots slots_at(const Slots& slots, std::int64_t first, std::int64_t count) {
           cut(slots.halted)};
 }
 
-/// What people want to know of the puzzles that are done, as sums over them.
-std::vector<engine::Ratio> ratios_of(const Slots& slots, const Judgement& judgement) {
+/// Metrics of the puzzles that halted in this step, as sums and their count.
+std::vector<engine::Ratio> ratios_of(const Slots& slots, const AnswerScores& scores) {
   const c10::NoGradGuard no_gradients;
-  const auto done = slots.halted.logical_and(judgement.labelled);  // (B)
+  const auto done = slots.halted.logical_and(scores.labelled);  // (B)
   const auto count = done.sum();
   const auto sum = [&](const at::Tensor& values) {
     return at::where(done, values.to(at::kFloat), at::zeros({}, values.options().dtype(at::kFloat)))
         .sum();
   };
-  return {{"exact_accuracy", sum(judgement.exact), count},
-          {"accuracy", sum(judgement.accuracy), count},
-          {"q_halt_accuracy", sum(judgement.halts.eq(judgement.exact)), count},
+  return {{"exact_accuracy", sum(scores.exact), count},
+          {"accuracy", sum(scores.accuracy), count},
+          {"q_halt_accuracy", sum(scores.wants_halt.eq(scores.exact)), count},
           {"steps", sum(slots.steps), count}};
 }
 
@@ -45,15 +46,16 @@ at::ScalarType forward_dtype(Trm& network) {
 }
 
 void TrmModel::apply_plan(const plan::Plan& plan) {
-  const auto channels = plan.checkpointing.value ? kernels::Kept::Narrow : kernels::Kept::Wide;
-  network_->keep(kernels::Kept::Narrow, channels);
+  const auto channels =
+      plan.checkpointing.value ? kernels::Activations::Recompute : kernels::Activations::Keep;
+  network_->set_activations(kernels::Activations::Recompute, channels);
   weights_.reset();
-  at_once_ = plan.micro_batch.value;
+  micro_batch_ = plan.micro_batch.value;
   if (plan.mode != plan::Mode::Train) return;
   const auto weight = network_->parameters().front();
   const auto dtype = plan.autocast.value ? probe::to_torch(plan.dtype.value) : weight.scalar_type();
   const auto count = plan.effective_batch.value;
-  // Another plan for less memory comes in the middle of a run: puzzles stay where they are.
+  // A new plan after out-of-memory keeps the puzzles in their slots.
   if (slots_ && slots_->steps.size(0) == count) return;
   slots_ = Slots::empty(*network_, count, dtype, weight.device(), true);
 }
@@ -65,28 +67,27 @@ LookedUp TrmModel::look_up(const at::Tensor& ids) {
 }
 
 engine::Step TrmModel::step(const engine::Batch& batch) {
-  check(slots_.has_value(), ErrorKind::Internal,
-        "[trm.step] a model that no plan was adopted for.");
+  check(slots_.has_value(), ErrorKind::Internal, "[trm.step] no plan was applied to the model.");
   const auto& inputs = batch.tensors.at("inputs");
   const engine::Autocast plain(inputs.device().type(), {});
   const auto& settings = network_->config();
   if (!weights_) weights_ = network_->cast(slots_->latents.high.scalar_type());
-  const Arrivals arrivals{inputs, batch.tensors.at("labels"),
-                          batch.tensors.at("puzzle_identifiers")};
-  auto slots = slots_at(*slots_, batch.first, inputs.size(0)).refilled(*weights_, arrivals);
+  const PuzzleBatch incoming{inputs, batch.tensors.at("labels"),
+                             batch.tensors.at("puzzle_identifiers")};
+  auto slots = slots_at(*slots_, batch.first, inputs.size(0)).refilled(*weights_, incoming);
   const auto found = look_up(slots.puzzles.ids);
   const auto x = network_->embed(*weights_, slots.puzzles.inputs, found.rows);  // (B, L, H)
   const auto answer = network_->step(*weights_, x, slots.latents);
-  const auto judgement = judge(answer, slots.puzzles.labels, settings.loss);
+  const auto scores = score_answer(answer, slots.puzzles.labels, settings.loss);
   slots.count_step(answer, settings.halt_max_steps,
                    settings.halts_early() ? batch.tensors.at("least_steps") : at::Tensor());
 
   const auto samples = static_cast<double>(inputs.size(0));
   engine::Step step;
-  step.loss = (settings.halts_early() ? judgement.total() : judgement.tokens.sum()) / samples;
-  step.metrics = {{"lm_loss", judgement.tokens.detach().sum() / samples},
-                  {"q_halt_loss", judgement.halt.detach().sum() / samples}};
-  step.ratios = ratios_of(slots, judgement);
+  step.loss = (settings.halts_early() ? scores.total() : scores.token_loss.sum()) / samples;
+  step.metrics = {{"lm_loss", scores.token_loss.detach().sum() / samples},
+                  {"q_halt_loss", scores.halt_loss.detach().sum() / samples}};
+  step.ratios = ratios_of(slots, scores);
   if (found.rows.defined()) looked_up_.push_back(found);
   pending_.push_back({batch.first, std::move(slots)});
   return step;
@@ -109,7 +110,7 @@ void TrmModel::commit_state(const at::Tensor& bad) {
     const auto values = after.named();
     for (std::size_t i = 0; i < values.size(); ++i) target[i].second.copy_(values[i].second);
   }
-  slots_->halted.logical_or_(bad.gt(0));  // latents that are not finite do not stay
+  slots_->halted.logical_or_(bad.gt(0));  // latents that are not finite are discarded
   discard_state();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A Tiny Recursive Model as the engine sees it. One training step is one supervision step of every
-// slot; puzzles that are not done stay in their slots for the next update, which is the carry.
+// slot; puzzles that have not halted stay in their slots for the next update.
 #pragma once
 
 #include <memory>
@@ -13,7 +13,7 @@
 
 namespace ubique::trm {
 
-/// Rows of the puzzle table that a step looked up, as a leaf that has gradients after backward.
+/// Rows of the puzzle table that a step looked up: a leaf tensor, with gradients after backward.
 struct LookedUp {
   at::Tensor ids;   ///< (B) i32
   at::Tensor rows;  ///< (B, ndim)
@@ -28,10 +28,10 @@ class TrmModel final : public engine::Model {
   torch::nn::Module& network() override { return *network_; }
   void initialize(const Random& random) override { trm::initialize(*network_, random); }
   plan::Needs needs() const override { return needs_of(network_->config()); }
-  /// For training, also makes one slot for every sample of an update.
+  /// For training, also allocates one slot per sample of an update.
   void apply_plan(const plan::Plan& plan) override;
   /// Tensors "inputs" and "labels" (B, S), "puzzle_identifiers" (B) and "least_steps" (B), i32; the
-  /// loss is a mean over samples. They go to the slots from batch.first on.
+  /// loss is a mean over samples. The batch uses the slots from batch.first on.
   engine::Step step(const engine::Batch& batch) override;
 
   engine::NamedTensors persistent_state() override;
@@ -40,9 +40,9 @@ class TrmModel final : public engine::Model {
   void discard_state() override;
 
   Trm& trm() { return *network_; }
-  std::int64_t at_once() const { return at_once_; }  ///< samples, as the plan has it
+  std::int64_t micro_batch() const { return micro_batch_; }  ///< of the plan
   const TrmConfig& settings() const { return network_->config(); }
-  /// By the steps since the last commit(); empty if there is no table.
+  /// Of the steps since the last commit_state(); empty without a table.
   const std::vector<LookedUp>& looked_up() const { return looked_up_; }
 
  private:
@@ -54,14 +54,14 @@ class TrmModel final : public engine::Model {
   };
 
   std::shared_ptr<Trm> network_;
-  std::int64_t at_once_ = 1;
+  std::int64_t micro_batch_ = 1;
   std::optional<Slots> slots_;
-  std::optional<TrmWeights> weights_;  // of the update under way, cast once
+  std::optional<TrmWeights> weights_;  // of the current update, cast once
   std::vector<Pending> pending_;
   std::vector<LookedUp> looked_up_;
 };
 
-/// What the network computes in now: autocast's dtype where that is on, else the weights' own.
+/// The dtype to compute in: autocast's where it is enabled, else that of the weights.
 at::ScalarType forward_dtype(Trm& network);
 
 }  // namespace ubique::trm

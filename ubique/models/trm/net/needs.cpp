@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this implementation takes of a machine, counted tensor by tensor as mix.cpp and network.cpp
-// make them.
+// Memory and arithmetic of this implementation, counted tensor by tensor as network.cpp and the
+// kernels allocate them.
 #include <algorithm>
 
 #include "ubique/models/trm/net/network.h"
@@ -8,10 +8,10 @@
 namespace ubique::trm {
 namespace {
 
-/// Of one call of one block, for one puzzle.
+/// One call of one block, for one puzzle.
 struct BlockNeed {
-  std::int64_t kept = 0, kept_f32 = 0;  ///< values that backward needs
-  std::int64_t wide = 0;                ///< the widest tensor
+  std::int64_t kept = 0, kept_f32 = 0;  ///< values saved for backward
+  std::int64_t widest = 0;              ///< values of the largest tensor
   double multiplications = 0;
 };
 
@@ -19,17 +19,17 @@ BlockNeed block_need(const TrmConfig& config) {
   const auto l = config.length(), h = config.hidden_size, cells = l * h;
   const auto inner = config.inner_size(h);
   BlockNeed need;
-  need.kept = 2 * cells + 2 * inner * l;  // both sub-layers' inputs, the channels' gates and values
-  need.kept_f32 = l;                      // inverse roots
-  need.wide = 2 * inner * l;
+  need.kept = 2 * cells + 2 * inner * l;  // inputs of both sub-layers, the MLP's gate and up values
+  need.kept_f32 = l;                      // inverse RMS of the norm
+  need.widest = 2 * inner * l;
   need.multiplications = 3.0 * static_cast<double>(inner * h * l);
   if (config.mlp_t) {
     const auto tokens = config.inner_size(l);
     need.kept_f32 += h;
-    need.wide = std::max(need.wide, 2 * tokens * h);
+    need.widest = std::max(need.widest, 2 * tokens * h);
     need.multiplications += 3.0 * static_cast<double>(tokens * l * h);
   } else {
-    need.kept += 5 * cells;  // queries, keys and values, rotated ones, the heads' result
+    need.kept += 5 * cells;  // q, k, v, the rotated q and k, the output of the heads
     need.kept_f32 += l * config.num_heads + l;
     need.multiplications += static_cast<double>(4 * h * cells + 2 * l * cells);
   }
@@ -48,9 +48,9 @@ std::vector<probe::Case> probes_of(const TrmConfig& config) {
 plan::Needs needs_of(const TrmConfig& config) {
   const auto block = block_need(config);
   const auto cells = config.length() * config.hidden_size;
-  const auto calls = config.low_cycles + 1;                            // of a round
-  const auto kept_blocks = calls * config.layers;                      // of the last one
-  const auto all_blocks = config.high_cycles * calls * config.layers;  // of a step
+  const auto calls = config.low_cycles + 1;                            // per round
+  const auto kept_blocks = calls * config.layers;                      // with gradients
+  const auto all_blocks = config.high_cycles * calls * config.layers;  // per step
   plan::Needs needs;
   needs.name = config.name();
   needs.family = "trm";
@@ -58,12 +58,13 @@ plan::Needs needs_of(const TrmConfig& config) {
   const auto table = config.num_puzzle_identifiers * config.puzzle_emb_ndim;
   if (table > 0) needs.parameters.push_back({"puzzle table", table, false, 4});
   auto& activations = needs.activations;
-  activations.saved = kept_blocks * block.kept + (calls + 4) * cells;  // and sums, x, latents
+  activations.saved =
+      kept_blocks * block.kept + (calls + 4) * cells;  // also the sums, x and latents
   activations.saved_f32 = kept_blocks * block.kept_f32;
   activations.loss = 4 * config.seq_len * config.vocab_size;
-  activations.transient = 3 * block.wide + 2 * cells;
-  activations.run = 2 * block.wide + 6 * cells;
-  activations.largest = block.wide;
+  activations.transient = 3 * block.widest + 2 * cells;
+  activations.run = 2 * block.widest + 6 * cells;
+  activations.largest = block.widest;
   needs.flops_run =
       2 * block.multiplications * static_cast<double>(config.halt_max_steps * all_blocks);
   needs.flops_train = 2 * block.multiplications * static_cast<double>(all_blocks + 2 * kept_blocks);
@@ -89,7 +90,7 @@ plan::Needs needs_of(const TrmConfig& config) {
   needs.effective_batch = 768;
   needs.run_batch = 512;
   needs.busy_batch = 64;
-  // The channels' widest values are worked out again as well.
+  // Checkpointing also recomputes the gate and up values of the channel MLP.
   const auto wide = static_cast<double>(kept_blocks * 2 * config.inner_size(config.hidden_size) *
                                         config.length());
   needs.checkpointing.supported = true;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parameters under the original names, the blocks, and the recursion of a supervision step.
 #include "ubique/models/trm/net/network.h"
 
 #include <ATen/ATen.h>
@@ -13,12 +14,13 @@ namespace ubique::trm {
 namespace {
 
 constexpr const char* kInner = "model.inner.";
-constexpr double kHalf = 0.707106781;  // keeps the variance of a sum of two, as the original has it
+constexpr double kInverseSqrt2 =
+    0.707106781;  // keeps the variance of a sum of two, as in the original
 
-/// A module that is there for its name.
+/// A module that only gives its tensors a name prefix.
 class Scope final : public torch::nn::Module {};
 
-/// The module that holds `path`, which ends in a tensor's name; made on the way.
+/// The module that holds the tensor at `path`; missing modules are created.
 torch::nn::Module& scope_of(torch::nn::Module& root, const std::vector<std::string>& path) {
   auto* module = &root;
   for (std::size_t i = 0; i + 1 < path.size(); ++i) {
@@ -78,9 +80,9 @@ Trm::Trm(TrmConfig config) : config_(std::move(config)) {
   low_start_ = add_buffer(*this, "L_init", {h});
 }
 
-void Trm::keep(kernels::Kept tokens, kernels::Kept channels) {
-  kept_tokens_ = tokens;
-  kept_channels_ = channels;
+void Trm::set_activations(kernels::Activations tokens, kernels::Activations channels) {
+  token_activations_ = tokens;
+  channel_activations_ = channels;
 }
 
 at::Tensor Trm::puzzle_rows(const at::Tensor& ids) const {
@@ -109,14 +111,14 @@ TrmWeights Trm::cast(at::ScalarType dtype) const {
     auto& cast = weights.blocks.emplace_back();
     if (config_.mlp_t) {
       cast.tokens = {{block.token_gate_up, dtype}, {block.token_down, dtype}, {}, {}};
-      kernels::pack_for_token_mix(cast.tokens, config_.hidden_size);
+      kernels::pack_for_token_mlp(cast.tokens, config_.hidden_size);
     } else {
       cast.qkv = {block.qkv, dtype};
       cast.out = {block.out, dtype};
     }
     cast.channels = {{block.gate_up, dtype}, {block.down, dtype}, {}, {}};
-    kernels::pack_for_channel_mix(cast.channels);
-    if (config_.mlp_t) weights.few.add(cast.tokens, cast.channels);
+    kernels::pack_for_swiglu(cast.channels);
+    if (config_.mlp_t) weights.small_batch.add(cast.tokens, cast.channels);
   }
   return weights;
 }
@@ -129,7 +131,7 @@ at::Tensor Trm::embed(const TrmWeights& weights, const at::Tensor& inputs,
     const auto padded = at::constant_pad_nd(rows.to(weights.dtype), {0, room - rows.size(1)});
     x = at::cat({padded.view({rows.size(0), prefix, config_.hidden_size}), x}, 1);  // (B, L, H)
   }
-  if (weights.positions.parameter.defined()) x = (x + weights.positions.use()) * kHalf;
+  if (weights.positions.parameter.defined()) x = (x + weights.positions.use()) * kInverseSqrt2;
   return x * std::sqrt(static_cast<double>(config_.hidden_size));
 }
 
@@ -146,9 +148,9 @@ at::Tensor Trm::block(const TrmWeights& weights, std::size_t index, const at::Te
                                       .causal = config_.causal,
                                       .cos = weights.rope_cos,
                                       .sin = weights.rope_sin};
-  const auto mixed = config_.mlp_t ? kernels::token_mix(x, block.tokens, kept_tokens_)
+  const auto mixed = config_.mlp_t ? kernels::token_mlp_block(x, block.tokens, token_activations_)
                                    : nn::attention_block(x, block.qkv, block.out, attention);
-  return kernels::channel_mix(mixed, block.channels, kept_channels_);
+  return kernels::swiglu_block(mixed, block.channels, channel_activations_);
 }
 
 at::Tensor Trm::call(const TrmWeights& weights, const at::Tensor& h,
@@ -160,13 +162,13 @@ at::Tensor Trm::call(const TrmWeights& weights, const at::Tensor& h,
 
 at::Tensor Trm::calls(const TrmWeights& weights, at::Tensor h, const at::Tensor& injected,
                       std::int64_t times) const {
-  if (weights.few.takes(h)) return weights.few.call(h, injected, times);
+  if (weights.small_batch.takes(h)) return weights.small_batch.call(h, injected, times);
   for (std::int64_t i = 0; i < times; ++i) h = call(weights, h, injected);
   return h;
 }
 
 void Trm::round(const TrmWeights& weights, const at::Tensor& x, Latents& latents) const {
-  const auto injected = latents.high + x;  // the same for all calls
+  const auto injected = latents.high + x;
   latents.low = calls(weights, latents.low, injected, config_.low_cycles);
   latents.high = calls(weights, latents.high, latents.low, 1);
 }

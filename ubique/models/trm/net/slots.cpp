@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Allocating slots, refilling halted ones, counting steps.
 #include "ubique/models/trm/net/slots.h"
 
 #include <ATen/ATen.h>
@@ -29,28 +30,28 @@ engine::NamedTensors Slots::named() const {
   return tensors;
 }
 
-Slots Slots::refilled(const TrmWeights& weights, const Arrivals& arrivals) const {
+Slots Slots::refilled(const TrmWeights& weights, const PuzzleBatch& incoming) const {
   const auto rows = halted.view({-1, 1});      // (B, 1)
   const auto cubes = halted.view({-1, 1, 1});  // (B, 1, 1)
   Slots next;
   next.latents = {at::where(cubes, weights.high_start, latents.high),
                   at::where(cubes, weights.low_start, latents.low)};
-  next.puzzles.inputs = at::where(rows, arrivals.inputs, puzzles.inputs);
+  next.puzzles.inputs = at::where(rows, incoming.inputs, puzzles.inputs);
   if (puzzles.labels.defined()) {
-    next.puzzles.labels = at::where(rows, arrivals.labels, puzzles.labels);
+    next.puzzles.labels = at::where(rows, incoming.labels, puzzles.labels);
   }
-  next.puzzles.ids = at::where(halted, arrivals.ids, puzzles.ids);
+  next.puzzles.ids = at::where(halted, incoming.ids, puzzles.ids);
   next.steps = steps.masked_fill(halted, 0);
   next.halted = halted;
   return next;
 }
 
-void Slots::count_step(const Answer& answer, std::int64_t most, const at::Tensor& least) {
+void Slots::count_step(const Answer& answer, std::int64_t max_steps, const at::Tensor& min_steps) {
   steps = steps + 1;
-  halted = steps.ge(most);
-  if (!least.defined() || most == 1) return;
-  const auto wish = answer.halt.select(1, 0).detach().gt(0);
-  halted = halted.logical_or(wish).logical_and(steps.ge(least));
+  halted = steps.ge(max_steps);
+  if (!min_steps.defined() || max_steps == 1) return;
+  const auto wants_halt = answer.halt.select(1, 0).detach().gt(0);
+  halted = halted.logical_or(wants_halt).logical_and(steps.ge(min_steps));
 }
 
 }  // namespace ubique::trm

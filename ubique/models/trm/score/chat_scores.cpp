@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sums of losses over batches of conversations, and their means.
 #include "ubique/models/trm/score/chat_scores.h"
 
 #include <ATen/ATen.h>
@@ -16,16 +17,16 @@
 namespace ubique::trm {
 namespace {
 
-/// Sums over one batch, added up in 64 bits: a set may have more tokens than 32 bits count.
+/// Sums over batches, in f64: a set may have more tokens than f32 counts exactly.
 struct ChatSums {
   double rows = 0, tokens = 0, row_losses = 0, token_losses = 0, right = 0;
 
-  void add(const Judgement& judgement, const at::Tensor& labels) {
+  void add(const AnswerScores& scores, const at::Tensor& labels) {
     const auto counts = labels.ne(kIgnored).sum(-1).to(at::kFloat);  // (B)
     const auto sums =
-        at::stack({judgement.labelled.to(at::kFloat), counts, judgement.tokens.to(at::kFloat),
-                   judgement.tokens.to(at::kFloat) * counts,
-                   judgement.accuracy.to(at::kFloat) * counts})  // (5, B)
+        at::stack({scores.labelled.to(at::kFloat), counts, scores.token_loss.to(at::kFloat),
+                   scores.token_loss.to(at::kFloat) * counts,
+                   scores.accuracy.to(at::kFloat) * counts})  // (5, B)
             .sum(1)
             .cpu();
     const auto* values = sums.const_data_ptr<float>();
@@ -48,7 +49,7 @@ void add_batch(const Trm& network, const TrmWeights& weights, const engine::Batc
   for (std::int64_t step = 0; step < network.config().halt_max_steps; ++step) {
     answer = network.step(weights, x, latents);
   }
-  sums.add(judge(answer, labels, network.config().loss), labels);
+  sums.add(score_answer(answer, labels, network.config().loss), labels);
 }
 
 }  // namespace
@@ -71,7 +72,7 @@ Json ChatScores::json() const {
 
 ChatScores score_chat(const Trm& network, const TrmWeights& weights, const data::PuzzleSet& set,
                       const std::vector<std::int64_t>& examples, std::int64_t batch,
-                      const std::function<bool(std::int64_t)>& goes_on) {
+                      const std::function<bool(std::int64_t)>& should_continue) {
   const c10::NoGradGuard no_gradients;
   const engine::Autocast plain(weights.high_start.device().type(), {});
   const auto start = std::chrono::steady_clock::now();
@@ -84,7 +85,7 @@ ChatScores score_chat(const Trm& network, const TrmWeights& weights, const data:
     add_batch(network, weights, puzzle_batch(set, chosen), sums);
     for (const auto example : chosen) conversations.insert(set.puzzle_of(example));
     first = end;
-    scores.stopped = !goes_on(std::ssize(chosen)) && first != examples.end();
+    scores.stopped = !should_continue(std::ssize(chosen)) && first != examples.end();
   }
   scores.conversations = std::ssize(conversations);
   scores.rows = std::llround(sums.rows);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well a chat model foresees conversations: loss, perplexity and the share of tokens right.
+// How well a chat model predicts conversations: loss, perplexity and accuracy per token.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,10 @@ namespace ubique::trm {
 
 struct ChatScores {
   std::int64_t conversations = 0, rows = 0;
-  std::int64_t tokens = 0;  ///< that have a label
-  double lm_loss = 0;       ///< mean over rows of a row's mean: what training watches
+  std::int64_t tokens = 0;  ///< with a label
+  double lm_loss = 0;       ///< mean over rows of the row's mean; what training watches
   double token_loss = 0;    ///< mean over tokens
-  double accuracy = 0;      ///< share of tokens that are the likeliest
+  double accuracy = 0;      ///< share of tokens that have the largest logit
   double seconds = 0;
   bool stopped = false;
 
@@ -24,10 +24,10 @@ struct ChatScores {
   Json json() const;
 };
 
-/// `examples` (rows) of the set, `batch` at once; `goes_on` is told after each how many more are
-/// done. Without gradient and autocast, on the weights' device.
+/// Scores `examples` (rows) of the set in batches; `should_continue` is called after each batch
+/// with its size. Without gradients and autocast, on the weights' device.
 ChatScores score_chat(const Trm& network, const TrmWeights& weights, const data::PuzzleSet& set,
                       const std::vector<std::int64_t>& examples, std::int64_t batch,
-                      const std::function<bool(std::int64_t)>& goes_on);
+                      const std::function<bool(std::int64_t)>& should_continue);
 
 }  // namespace ubique::trm

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Per-batch sums of the validation scores, computed on the device.
 #include "ubique/models/trm/score/evaluation.h"
 
 #include <ATen/ATen.h>
@@ -19,31 +20,32 @@ constexpr const char* kScores[] = {
 
 /// Sums over one batch: (9) f32, the number of puzzles first.
 at::Tensor sums_of(const Trm& network, const TrmWeights& weights, const engine::Batch& batch,
-                   std::int64_t most) {
+                   std::int64_t max_steps) {
   const auto device = weights.high_start.device();
   const auto on_device = [&](const char* name) { return batch.tensors.at(name).to(device); };
   const auto labels = on_device("labels");
   const auto rows = network.puzzle_rows(on_device("puzzle_identifiers"));
   const auto x = network.embed(weights, on_device("inputs"), rows);  // (B, L, H)
   auto latents = network.start(weights, batch.samples);
-  Judgement judgement;
+  AnswerScores scores;
   const auto f32 = at::TensorOptions(at::kFloat).device(device);
-  auto waits = at::ones({batch.samples}, f32.dtype(at::kBool));  // has never wished to halt
+  auto running = at::ones({batch.samples}, f32.dtype(at::kBool));  // not halted yet
   auto exact = at::zeros({batch.samples}, f32), steps = at::zeros({batch.samples}, f32);
-  for (std::int64_t step = 1; step <= most; ++step) {
+  for (std::int64_t step = 1; step <= max_steps; ++step) {
     const auto answer = network.step(weights, x, latents);
-    judgement = judge(answer, labels, network.config().loss);
-    const auto stops = step == most ? waits : waits.logical_and(answer.halt.select(1, 0).gt(0));
-    exact = at::where(stops, judgement.exact.to(at::kFloat), exact);
-    steps = steps.masked_fill(stops, static_cast<double>(step));
-    waits = waits.logical_and(stops.logical_not());
+    scores = score_answer(answer, labels, network.config().loss);
+    const auto stopping =
+        step == max_steps ? running : running.logical_and(answer.halt.select(1, 0).gt(0));
+    exact = at::where(stopping, scores.exact.to(at::kFloat), exact);
+    steps = steps.masked_fill(stopping, static_cast<double>(step));
+    running = running.logical_and(stopping.logical_not());
   }
-  const auto counts = judgement.labelled.to(at::kFloat);
+  const auto counts = scores.labelled.to(at::kFloat);
   const auto columns =
-      at::stack({counts, judgement.exact.to(at::kFloat), judgement.accuracy.to(at::kFloat),
-                 judgement.halts.eq(judgement.exact).to(at::kFloat),
-                 at::full_like(counts, static_cast<double>(most)), exact, steps,
-                 judgement.tokens.to(at::kFloat), judgement.halt.to(at::kFloat)});  // (9, B)
+      at::stack({counts, scores.exact.to(at::kFloat), scores.accuracy.to(at::kFloat),
+                 scores.wants_halt.eq(scores.exact).to(at::kFloat),
+                 at::full_like(counts, static_cast<double>(max_steps)), exact, steps,
+                 scores.token_loss.to(at::kFloat), scores.halt_loss.to(at::kFloat)});  // (9, B)
   return (columns * counts).sum(1);
 }
 
@@ -57,17 +59,17 @@ engine::Scores evaluate(const Trm& network, const TrmWeights& weights, const dat
   const engine::Autocast plain(device.type(), {});
   const auto chosen = spread_examples(set.examples(), options.limit);
   const auto count = static_cast<std::int64_t>(chosen.size());
-  const auto most = options.steps > 0 ? options.steps : network.config().halt_max_steps;
+  const auto max_steps = options.steps > 0 ? options.steps : network.config().halt_max_steps;
   auto sums = at::zeros({9}, at::TensorOptions(at::kFloat).device(device));
   for (std::int64_t first = 0; first < count; first += options.batch) {
     const auto end = std::min(count, first + options.batch);
     const std::vector<std::int64_t> examples(chosen.begin() + first, chosen.begin() + end);
-    sums.add_(sums_of(network, weights, puzzle_batch(set, examples), most));
+    sums.add_(sums_of(network, weights, puzzle_batch(set, examples), max_steps));
   }
   const auto host = sums.cpu().to(at::kDouble);
   const auto* values = host.const_data_ptr<double>();
   engine::Scores scores;
-  if (values[0] == 0) return scores;  // nobody knows the answers
+  if (values[0] == 0) return scores;  // no labels
   for (std::size_t i = 0; i < std::size(kScores); ++i) {
     scores.emplace_back(kScores[i], values[i + 1] / values[0]);
   }

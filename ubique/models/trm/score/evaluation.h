@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many puzzles a network solves: after all its steps, as the original counts, and stopping each
-// puzzle where the network first wishes to halt, both from one pass.
+// Validation during training: the share of puzzles solved after all steps, as the original counts,
+// and when each puzzle stops at its first positive halting logit; both from one pass.
 #pragma once
 
 #include "ubique/data/puzzles/set/puzzle_set.h"
@@ -10,14 +10,15 @@
 namespace ubique::trm {
 
 struct EvaluationOptions {
-  std::int64_t batch = 256;  ///< puzzles at once
-  std::int64_t limit = 0;    ///< so many of them, spread evenly over the set; 0 = all
+  std::int64_t batch = 256;  ///< puzzles per batch
+  std::int64_t limit = 0;    ///< number of puzzles, spread evenly over the set; 0 = all
   std::int64_t steps = 0;    ///< supervision steps; 0 = halt_max_steps
 };
 
 /// exact_accuracy, accuracy, q_halt_accuracy, steps, exact_accuracy_early, steps_early, lm_loss and
-/// q_halt_loss, means over puzzles that have labels. Without gradient and autocast, on the weights'
-/// device, whose results are read once. Input error for puzzles that the network cannot take.
+/// q_halt_loss, means over puzzles that have labels. Without gradients and autocast, on the
+/// weights' device, with one host synchronisation. Input error for puzzles that do not fit the
+/// network.
 engine::Scores evaluate(const Trm& network, const TrmWeights& weights, const data::PuzzleSet& set,
                         const EvaluationOptions& options = {});
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Running a solver over a set and counting right answers.
 #include "ubique/models/trm/score/solve_scores.h"
 
 #include <algorithm>
@@ -16,17 +17,17 @@ struct SolverTally {
   SolveScores sums;
 
   void add(const Row& labels, const Solved& solved) {
-    std::int64_t asked = 0, right = 0;
+    std::int64_t labelled = 0, right = 0;
     for (std::size_t i = 0; i < labels.size(); ++i) {
       if (labels[i] == data::kIgnoredLabel) continue;
-      ++asked;
+      ++labelled;
       right += labels[i] == solved.tokens[i] ? 1 : 0;
     }
-    if (asked == 0) return;
-    const bool exact = right == asked;
+    if (labelled == 0) return;
+    const bool exact = right == labelled;
     ++sums.puzzles;
     sums.exact += exact ? 1 : 0;
-    sums.tokens += static_cast<double>(right) / static_cast<double>(asked);
+    sums.tokens += static_cast<double>(right) / static_cast<double>(labelled);
     sums.halts += exact == (solved.halt >= 0) ? 1 : 0;
     sums.steps += static_cast<double>(solved.steps);
   }
@@ -55,7 +56,7 @@ Json SolveScores::json() const {
 
 SolveScores score_solver(Solver& solver, const data::PuzzleSet& set,
                          const std::vector<std::int64_t>& examples, data::ArcVotes* votes,
-                         const std::function<void()>& taken) {
+                         const std::function<void()>& on_solved) {
   SolverTally tally;
   const auto length = static_cast<std::size_t>(set.metadata.seq_len);
   Row inputs(length), labels(length);
@@ -70,7 +71,7 @@ SolveScores score_solver(Solver& solver, const data::PuzzleSet& set,
         const auto id = data::load_example(set, example(i), inputs, labels);
         tally.add(labels, solved);
         if (votes != nullptr) votes->add(id, inputs, solved.tokens, solved.halt);
-        if (taken) taken();
+        if (on_solved) on_solved();
         return true;
       });
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How good and how fast a solver is on a set whose answers are known: by what it hands out, so that
-// it is what a person who solves puzzles gets. (While training, evaluation.h asks the network.)
+// Accuracy and speed of a Solver on a labelled set, measured on the answers it delivers, exactly as
+// `run` gives them. (Validation during training uses evaluation.h instead.)
 #pragma once
 
 #include <functional>
@@ -17,18 +17,18 @@ struct SolveScores {
   std::int64_t puzzles = 0;
   double exact = 0;   ///< share of puzzles with every label right
   double tokens = 0;  ///< share of a puzzle's labels that are right
-  double halts = 0;   ///< share whose wish to halt says whether all is right
+  double halts = 0;   ///< share of puzzles whose halting logit predicts whether the answer is right
   double steps = 0;
-  double seconds = 0;  ///< for all of them
+  double seconds = 0;  ///< in all
   bool stopped = false;
 
   Json json() const;
 };
 
-/// `examples` of the set. Each answer also goes to `votes`, if there are any. `taken` is told of
-/// every puzzle; the solver's options say who may stop it.
+/// Solves `examples` of the set. Each answer is also added to `votes`, if given. `on_solved` is
+/// called after every puzzle; SolverOptions::should_continue can stop it.
 SolveScores score_solver(Solver& solver, const data::PuzzleSet& set,
                          const std::vector<std::int64_t>& examples, data::ArcVotes* votes,
-                         const std::function<void()>& taken = {});
+                         const std::function<void()>& on_solved = {});
 
 }  // namespace ubique::trm

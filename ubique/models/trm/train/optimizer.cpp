@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The optimizer of network and puzzle table, and the sign step of the table.
 #include "ubique/models/trm/train/optimizer.h"
 
 #include <ATen/ATen.h>
@@ -17,8 +18,9 @@ class TrmOptimizer final : public engine::Optimizer {
       network_ = engine::make_optimizer(options, this->parameters(), true);
     }
     const auto rows = model.trm().puzzle_table();
-    check(network_ != nullptr || rows.defined(), ErrorKind::Usage,
-          "[trm.optimizer] nothing learns; got freeze_weights and a model without a puzzle table.");
+    check(
+        network_ != nullptr || rows.defined(), ErrorKind::Usage,
+        "[trm.optimizer] nothing to train; got freeze_weights and a model without a puzzle table.");
     if (rows.defined()) lr_ = at::zeros({}, rows.options().dtype(at::kFloat));
   }
 
@@ -75,15 +77,16 @@ std::unique_ptr<engine::Optimizer> make_trm_optimizer(TrmModel& model,
 void sign_step(at::Tensor table, const at::Tensor& ids, const at::Tensor& gradients,
                const at::Tensor& lr, double decay, const at::Tensor& bad) {
   const auto count = ids.size(0);
-  const auto places = at::arange(count, ids.options().dtype(at::kInt));  // (B)
-  const auto same = ids.unsqueeze(1).eq(ids.unsqueeze(0));               // (B, B)
-  // The first sample of the same puzzle collects the gradients of all.
-  const auto first = at::where(same, places.unsqueeze(0), at::full_like(places, count)).amin(1);
+  const auto positions = at::arange(count, ids.options().dtype(at::kInt));  // (B)
+  const auto same = ids.unsqueeze(1).eq(ids.unsqueeze(0));                  // (B, B)
+  // The gradients of all samples of a puzzle are summed at the first of them.
+  const auto first =
+      at::where(same, positions.unsqueeze(0), at::full_like(positions, count)).amin(1);
   auto sums = at::zeros_like(gradients);
   sums.index_add_(0, first, gradients);
   const auto rows = table.index_select(0, ids);
   const auto moved = rows * (1 - lr * decay) - lr * sums.index_select(0, first).sign();
-  // A puzzle that comes twice is written twice, with the same values.
+  // The row of a puzzle that occurs twice is written twice, with the same values.
   table.index_copy_(0, ids.to(at::kLong), at::where(bad.gt(0), rows, moved));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a TRM learns: an optimizer of the engine's for the network, and for the table of puzzles, of
-// whose many rows an update touches few, a step of fixed size against the gradient's sign.
+// TRM's optimizer: one of the engine's for the network, and sparse SignSGD with weight decay for
+// the puzzle table, of which an update touches only the looked-up rows.
 #pragma once
 
 #include <memory>
@@ -11,19 +11,19 @@
 namespace ubique::trm {
 
 struct TableOptions {
-  double lr = 1e-2;  ///< at the network's full rate; follows the same schedule
+  double lr = 1e-2;  ///< where the network has its full rate; follows the same schedule
   double weight_decay = 0.1;
 };
 
-/// `options` name the network's optimizer. Where the network has no trainable parameter, the table
-/// learns alone. Usage error if neither can.
+/// `options` are for the network. If the network has no trainable parameter, only the table is
+/// trained. Usage error if there is no table either.
 std::unique_ptr<engine::Optimizer> make_trm_optimizer(TrmModel& model,
                                                       const engine::OptimizerOptions& options,
                                                       const TableOptions& table);
 
-/// row = row * (1 - lr * decay) - lr * sign(sum of its gradients), for rows that `ids` (B) name;
-/// all others stay as they are. Gradients are (B, ndim); `lr` and `bad` are f32 device scalars,
-/// nothing happens where `bad` is 1. Waits for nothing.
+/// row = row · (1 - lr · decay) - lr · sign(sum of its gradients) for the rows in `ids` (B); the
+/// others are unchanged. Gradients are (B, ndim); `lr` and `bad` are f32 device scalars, and
+/// nothing changes if `bad` is 1. No host synchronisation.
 void sign_step(at::Tensor table, const at::Tensor& ids, const at::Tensor& gradients,
                const at::Tensor& lr, double decay, const at::Tensor& bad);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// Building a training task from a request, and validation during training.
 #include "ubique/models/trm/train/task.h"
+#include "ubique/engine/walk/open_model.h"
 
 #include <ATen/ATen.h>
 
@@ -16,10 +18,10 @@
 namespace ubique::trm {
 namespace {
 
-constexpr std::int64_t kMostAtOnce = 512;  // in validation
+constexpr std::int64_t kMaxValidationBatch = 512;
 
-/// What the puzzles are: also for a network that knew others before.
-void describe_puzzles(const data::PuzzleMetadata& metadata, TrmConfig& config) {
+/// Kind, grid and number of puzzles from the data set, also for a network trained on others.
+void set_puzzle_kind(const data::PuzzleMetadata& metadata, TrmConfig& config) {
   config.num_puzzle_identifiers = metadata.num_puzzle_identifiers;
   const auto& layout = metadata.layout;
   if (layout.kind != data::PuzzleKind::Other) {
@@ -36,19 +38,20 @@ TrmConfig config_of(const data::PuzzleMetadata& metadata) {
   TrmConfig config;
   config.seq_len = metadata.seq_len;
   config.vocab_size = metadata.vocab_size;
-  describe_puzzles(metadata, config);
+  set_puzzle_kind(metadata, config);
   return config;
 }
 
-/// Keys of `arch` over a file's own form; what read_arch() would derive stays the file's.
-TrmConfig adapted(const Config& arch, const TrmConfig& file) {
+/// The keys of `arch` over the configuration of a weight file. Values that read_arch() would derive
+/// are kept from the file.
+TrmConfig config_over_file(const Config& arch, const TrmConfig& file) {
   auto config = read_arch(arch, file);
   if (!arch.has("puzzle_emb_ndim")) config.puzzle_emb_ndim = file.puzzle_emb_ndim;
   if (!arch.has("pos_encodings") && config.mlp_t == file.mlp_t) config.positions = file.positions;
   return config;
 }
 
-/// Fresh, or with the weights of a file and a table of this data's size.
+/// A new model, or one with the weights of a file and a puzzle table of this data set's size.
 std::unique_ptr<TrmModel> start_model(const Config& config, const std::string& file,
                                       const data::PuzzleMetadata& metadata) {
   const auto arch = config.section("arch");
@@ -56,36 +59,38 @@ std::unique_ptr<TrmModel> start_model(const Config& config, const std::string& f
   const auto opened = engine::open_model(file, "trm");
   auto& trm = dynamic_cast<TrmModel&>(*opened);
   auto wanted = trm.settings();
-  if (metadata.seq_len == wanted.seq_len) describe_puzzles(metadata, wanted);
-  return with_weights_of(adapted(arch, wanted), trm, file);
+  if (metadata.seq_len == wanted.seq_len) set_puzzle_kind(metadata, wanted);
+  return with_weights_of(config_over_file(arch, wanted), trm, file);
 }
 
-/// A conversation's labels are its own tokens, one place earlier.
-void check_looks_back(const data::PuzzleMetadata& metadata, const TrmConfig& network) {
-  check(!data::is_chat_set(metadata) || network.causal, ErrorKind::Usage,
-        "[trm.train] conversations with a network that sees the tokens to come: the labels are the "
-        "inputs, one place earlier, so it would read them off; got arch.causal false, expected "
-        "true. Write arch.causal=true, or take --config configs/trm/chat.yaml, which has it.");
+/// The labels of a conversation are its own tokens, shifted by one position.
+void check_causal_for_chat(const data::PuzzleMetadata& metadata, const TrmConfig& network) {
+  check(
+      !data::is_chat_set(metadata) || network.causal, ErrorKind::Usage,
+      "[trm.train] conversations need causal attention: the labels are the inputs shifted by one "
+      "token, so a network that sees later tokens would copy them; got arch.causal false, expected "
+      "true. Write arch.causal=true, or use --config configs/trm/chat.yaml, which has it.");
 }
 
-/// A cell that looks back alone cannot know the clues behind it.
-void doubt_causal_puzzles(const data::PuzzleMetadata& metadata, const TrmConfig& network) {
+/// With causal attention a cell does not see the clues after it.
+void warn_causal_puzzles(const data::PuzzleMetadata& metadata, const TrmConfig& network) {
   if (data::is_chat_set(metadata) || !network.causal) return;
   log::warn(
-      "[trm.train] a network that only looks back, and puzzles: no cell sees the clues behind it. "
-      "arch.causal=false is what puzzles are learnt with; `ubique data trm chat` makes talks.");
+      "[trm.train] puzzles with causal attention: no cell sees the clues after it. Puzzles are "
+      "trained "
+      "with arch.causal=false; `ubique data trm chat` makes a chat set.");
 }
 
-/// How well talks held out are foreseen: hardly ever is one right from end to end.
-void watch_chat(const Config& config, engine::Recipe& recipe) {
+/// Chat models are compared by loss: hardly ever is a whole conversation predicted exactly.
+void watch_chat_loss(const Config& config, engine::Recipe& recipe) {
   if (config.has("watch")) return;
   recipe.watch = "lm_loss";
   recipe.watch_higher = config.get("watch_higher", engine::higher_is_better(recipe.watch));
 }
 
-bool augments(const TrainSettings& settings, const data::PuzzleSet& set) {
+bool should_augment(const TrainSettings& settings, const data::PuzzleSet& set) {
   if (settings.augment) return *settings.augment;
-  // A set of ours without stored variants: twins are made as they are needed.
+  // A data set made by Ubique without stored variants: variants are made while training.
   return !set.metadata.made_with.is_null() && set.groups() == set.puzzles() &&
          data::has_twins(set.metadata.layout);
 }
@@ -113,9 +118,9 @@ std::unique_ptr<TrmTask> make_task(const engine::Request& request) {
   parts.model = start_model(request.config, settings.model, set->metadata);
   const auto& network = parts.model->settings();
   check_fits(*set, network, "the training set");
-  check_looks_back(set->metadata, network);
-  doubt_causal_puzzles(set->metadata, network);
-  if (data::is_chat_set(set->metadata)) watch_chat(request.config, recipe);
+  check_causal_for_chat(set->metadata, network);
+  warn_causal_puzzles(set->metadata, network);
+  if (data::is_chat_set(set->metadata)) watch_chat_loss(request.config, recipe);
   if (parts.test) check_fits(*parts.test, network, "the test set");
   if (settings.freeze_weights) {
     for (auto& parameter : parts.model->network().parameters()) parameter.requires_grad_(false);
@@ -123,17 +128,17 @@ std::unique_ptr<TrmTask> make_task(const engine::Request& request) {
   if (!parts.test) recipe.watch.clear();
   if (recipe.max_steps == 0) {
     recipe.schedule.steps =
-        data::planned_updates(set->metadata, settings.all_passes, settings.batch);
+        data::planned_updates(set->metadata, settings.total_passes, settings.batch);
   }
-  const bool augment = augments(settings, *set);
-  log::info("{}: {} puzzles to learn from ({}{}), {} to validate with", network.name(),
-            set->groups(),
+  const bool augment = should_augment(settings, *set);
+  log::info("{}: {} training puzzles ({}{}), {} for validation", network.name(), set->groups(),
             network.kind == "chat" ? network.kind : data::describe(set->metadata.layout),
-            augment ? ", every draw a twin" : "", parts.test ? parts.test->examples() : 0);
+            augment ? ", a random variant at every draw" : "",
+            parts.test ? parts.test->examples() : 0);
   parts.training = std::make_unique<PuzzleDataset>(
       set, DatasetOptions{recipe.seed, settings.passes, augment, network.halt_max_steps,
                           network.halt_exploration_prob});
-  parts.provenance = {{"kind", network.kind}, {"passes", settings.all_passes}};
+  parts.provenance = {{"kind", network.kind}, {"passes", settings.total_passes}};
   return std::make_unique<TrmTask>(std::move(parts));
 }
 
@@ -152,7 +157,7 @@ std::vector<engine::ReportPicture> TrmTask::pictures() {
   const auto picture = draw_steps(network, forward_dtype(network), *parts_.test, 0);
   if (picture.pixels.empty()) return {};
   return {
-      {"the first puzzle held out, one grid for every step: grey is given, green right, red "
+      {"the first held-out puzzle, one grid for every step: grey is given, green right, red "
        "wrong",
        io::png_bytes(picture)}};
 }
@@ -162,7 +167,7 @@ engine::Scores TrmTask::evaluate_on(std::int64_t limit) {
   auto& network = parts_.model->trm();
   const auto weights = network.cast(forward_dtype(network));
   EvaluationOptions options;
-  options.batch = std::min(parts_.model->at_once(), kMostAtOnce);
+  options.batch = std::min(parts_.model->micro_batch(), kMaxValidationBatch);
   options.limit = limit;
   return evaluate(network, weights, *parts_.test, options);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A TRM training job: puzzles, a network, and how many of the puzzles held out it solves.
+// A TRM training task: data set, model, optimizer, and validation on held-out puzzles.
 #pragma once
 
 #include <memory>
@@ -11,24 +11,24 @@
 
 namespace ubique::trm {
 
-/// The original's: AdamATan2 at 1e-4 after 2000 steps of warm-up, averaged weights.
+/// The original's recipe: AdamATan2 at 1e-4 after 2000 warm-up steps, averaged weights.
 engine::Recipe original_recipe();
 
-/// What the original's keys say beside the network.
+/// Settings of a training run beside the network, read from the original's keys.
 struct TrainSettings {
   std::vector<std::filesystem::path> data, test;
-  engine::Recipe recipe;        ///< epochs are evaluations: `passes` through the puzzles each
-  std::int64_t passes = 1;      ///< eval_interval
-  std::int64_t all_passes = 1;  ///< epochs, as the original counts them
-  std::int64_t batch = 768;     ///< global_batch_size; what the schedule is made for
+  engine::Recipe recipe;          ///< an epoch ends with an evaluation: `passes` passes
+  std::int64_t passes = 1;        ///< eval_interval: passes between evaluations
+  std::int64_t total_passes = 1;  ///< the key `epochs`: passes in all
+  std::int64_t batch = 768;       ///< global_batch_size; the schedule's length is computed from it
   TableOptions table;
   bool freeze_weights = false;
-  std::optional<bool> augment;  ///< none: as the set says
-  std::int64_t subset = 10000;  ///< puzzles to validate with during the run
+  std::optional<bool> augment;  ///< none: decided by the data set
+  std::int64_t subset = 10000;  ///< validation puzzles during the run
   std::string model;            ///< --model or load_checkpoint
 };
 
-/// Usage error for values that cannot be and for keys that contradict each other.
+/// Usage error for values out of range and for contradicting keys.
 TrainSettings read_train_settings(const engine::Request& request);
 std::vector<engine::Option> trm_train_options();
 
@@ -49,9 +49,9 @@ class TrmTask final : public engine::Task {
   const engine::Recipe& recipe() const override { return parts_.settings.recipe; }
   engine::Scores validate() override { return evaluate_on(parts_.settings.subset); }
   engine::Scores validate_last() override { return evaluate_on(0); }
-  /// A puzzle held out, step by step.
+  /// The first held-out puzzle, step by step.
   std::vector<engine::ReportPicture> pictures() override;
-  /// The tokenizer of a chat's data set goes with what learnt from it: RUN/tokenizer.
+  /// Copies the tokenizer of a chat data set to RUN/tokenizer.
   void checkpoint_saved(const std::filesystem::path& folder) override;
   std::unique_ptr<engine::Optimizer> make_optimizer(
       const engine::OptimizerOptions& options) override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The original's keys of a training, beside ours.
+// Reading the settings of a training run: the original's keys and Ubique's own.
 #include <algorithm>
 
 #include "ubique/base/terminal/log.h"
@@ -22,8 +22,8 @@ double read_rate(const Config& config, const char* key, double fallback) {
   return value;
 }
 
-/// About ten evaluations, where nobody says: the largest number of passes that divides them all.
-std::int64_t usual_interval(std::int64_t passes) {
+/// The default eval_interval: about ten evaluations, by a number that divides the passes.
+std::int64_t default_interval(std::int64_t passes) {
   constexpr std::int64_t kEvaluations = 10;
   for (auto interval = std::max<std::int64_t>(1, passes / kEvaluations); interval > 1; --interval) {
     if (passes % interval == 0) return interval;
@@ -31,8 +31,8 @@ std::int64_t usual_interval(std::int64_t passes) {
   return 1;
 }
 
-/// Keys that say where the original keeps things, or what is so here anyway.
-void accept_harmless(const Config& config) {
+/// Accepts keys of the original that have no effect here.
+void accept_unused_keys(const Config& config) {
   for (const char* key : {"defaults", "hydra", "arch.name", "arch.loss.name"}) config.ignore(key);
   std::vector<std::string> idle;
   for (const char* key : {"project_name", "run_name", "checkpoint_path", "checkpoint_every_eval",
@@ -42,7 +42,7 @@ void accept_harmless(const Config& config) {
   }
   if (!idle.empty()) {
     log::info(
-        "keys of the original's that do nothing here: {}. -o names the run's folder, every "
+        "keys of the original without effect here: {}. -o names the run folder, every "
         "evaluation saves a checkpoint, `ubique evaluate trm` counts ARC's votes",
         join(idle, ", "));
   }
@@ -51,15 +51,16 @@ void accept_harmless(const Config& config) {
   }
   if (config.section("arch").keys().empty() || config.where("arch") == "flag") {
     const auto name = config.get<std::string>("arch", "trm");
-    check(name == "trm", ErrorKind::Usage,
-          "[trm.train] arch={} is a file of the original's that is not here; expected trm, or its "
-          "keys: arch.hidden_size, arch.mlp_t, ...",
-          name);
+    check(
+        name == "trm", ErrorKind::Usage,
+        "[trm.train] arch={} names a file of the original that is not available; expected trm, or "
+        "its keys: arch.hidden_size, arch.mlp_t, ...",
+        name);
   }
 }
 
-/// After the engine's keys: said beside a share (`warmup`), it counts, unless the share alone is a
-/// flag over what a file says.
+/// lr_warmup_steps takes precedence over the share `warmup`, unless the share is given as a flag
+/// and the steps are not.
 void read_schedule_keys(const Config& config, engine::ScheduleOptions& schedule) {
   const auto warmup = config.find<std::int64_t>("lr_warmup_steps");
   check(!warmup || *warmup >= 0, ErrorKind::Usage,
@@ -72,8 +73,8 @@ void read_schedule_keys(const Config& config, engine::ScheduleOptions& schedule)
 
 void read_passes(const Config& config, TrainSettings& settings) {
   auto& recipe = settings.recipe;
-  settings.all_passes = recipe.epochs;
-  settings.passes = config.get("eval_interval", usual_interval(recipe.epochs));
+  settings.total_passes = recipe.epochs;
+  settings.passes = config.get("eval_interval", default_interval(recipe.epochs));
   check(settings.passes >= 1 && recipe.epochs % settings.passes == 0, ErrorKind::Usage,
         "[trm.train] {}: eval_interval does not divide epochs; got {} and {}.",
         config.where("eval_interval"), settings.passes, recipe.epochs);
@@ -85,7 +86,7 @@ void read_passes(const Config& config, TrainSettings& settings) {
 
 engine::Recipe original_recipe() {
   engine::Recipe recipe;
-  recipe.epochs = 100000;  // passes, until read_train_settings() divides them
+  recipe.epochs = 100000;  // passes; read_train_settings() divides them by eval_interval
   recipe.optimizer.name = "adam_atan2";
   recipe.optimizer.lr = 1e-4;
   recipe.optimizer.weight_decay = 0.1;
@@ -107,21 +108,23 @@ std::vector<engine::Option> trm_train_options() {
       {"--test-data", "data_paths_test", "PATH", "folder with test/, if it is another one"},
       {"--global-batch-size", "global_batch_size", "N", "puzzles per update (768)"},
       {"--eval-interval", "eval_interval", "N",
-       "times through the puzzles between validations (a tenth of epochs)"},
-      {"--eval-subset", "eval_subset", "N", "puzzles to validate with before the end (10000)"},
-      {"--puzzle-emb-lr", "puzzle_emb_lr", "RATE", "of the table of puzzles (0.01)"},
-      {"--puzzle-emb-weight-decay", "puzzle_emb_weight_decay", "X", "of its rows (0.1)"},
-      {"--lr-warmup-steps", "lr_warmup_steps", "N", "updates in which the rate rises (2000)"},
-      {"--lr-min-ratio", "lr_min_ratio", "SHARE", "of the rate at the end (1: constant)"},
+       "passes over the puzzles between validations (a tenth of epochs)"},
+      {"--eval-subset", "eval_subset", "N", "validation puzzles, but all at the end (10000)"},
+      {"--puzzle-emb-lr", "puzzle_emb_lr", "RATE", "learning rate of the puzzle table (0.01)"},
+      {"--puzzle-emb-weight-decay", "puzzle_emb_weight_decay", "X",
+       "weight decay of the puzzle table (0.1)"},
+      {"--lr-warmup-steps", "lr_warmup_steps", "N", "warm-up updates (2000)"},
+      {"--lr-min-ratio", "lr_min_ratio", "SHARE",
+       "final learning rate as a share of lr (1: constant)"},
       {"--augment,!--no-augment", "augment", "",
-       "every draw another twin of the puzzle (on for sets without stored variants)"},
-      {"--freeze-weights", "freeze_weights", "", "learn the table of puzzles alone"},
+       "a random variant of the puzzle at every draw (on for sets without stored ones)"},
+      {"--freeze-weights", "freeze_weights", "", "train the puzzle table only"},
   };
 }
 
 TrainSettings read_train_settings(const engine::Request& request) {
   const auto& config = request.config;
-  accept_harmless(config);
+  accept_unused_keys(config);
   TrainSettings settings;
   settings.data = read_folders(config, "data_paths");
   settings.test = read_folders(config, "data_paths_test");
@@ -131,7 +134,7 @@ TrainSettings read_train_settings(const engine::Request& request) {
   settings.recipe = engine::read_recipe(config, original_recipe());
   read_schedule_keys(config, settings.recipe.schedule);
   check(settings.recipe.schedule.name != "onecycle", ErrorKind::Usage,
-        "[trm.train] onecycle has no place for the table's rate; expected cosine or constant.");
+        "[trm.train] onecycle has no rate for the puzzle table; expected cosine or constant.");
   read_passes(config, settings);
   settings.batch = config.get("global_batch_size", settings.batch);
   settings.table.lr = read_rate(config, "puzzle_emb_lr", settings.table.lr);

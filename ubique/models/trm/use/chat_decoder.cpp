@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The recursion over new positions with one KV cache per block and call.
 #include "ubique/models/trm/use/chat_decoder.h"
 
 #include <ATen/ATen.h>
@@ -11,20 +12,20 @@
 
 namespace ubique::trm {
 
-void check_speaks(const TrmConfig& config) {
+void check_chat_model(const TrmConfig& config) {
   check(config.causal && !config.mlp_t, ErrorKind::Input,
-        "[trm.chat] this model cannot speak: its tokens see those to come; got {}, expected a "
+        "[trm.chat] this is not a chat model: its tokens see later ones; got {}, expected a "
         "model with arch.causal, such as --config configs/trm/chat.yaml trains.",
         config.name());
   check(config.prefix() == 0, ErrorKind::Input,
-        "[trm.chat] a chat model has nothing in front of the text; got {} tokens of a puzzle "
+        "[trm.chat] a chat model has no prefix before the text; got {} tokens of a puzzle "
         "embedding, expected puzzle_emb_ndim 0 and puzzle_emb_len 0.",
         config.prefix());
 }
 
 ChatDecoder::ChatDecoder(const Trm& network, at::ScalarType dtype) : network_(network) {
   const auto& config = network_.config();
-  check_speaks(config);
+  check_chat_model(config);
   const at::NoGradGuard no_gradients;
   weights_ = network_.cast(dtype);
   const auto calls = config.halt_max_steps * config.high_cycles * (config.low_cycles + 1);
@@ -49,7 +50,7 @@ std::vector<float> ChatDecoder::prefill(std::span<const std::int32_t> tokens) {
 
 std::vector<float> ChatDecoder::step(std::int32_t token) {
   check(static_cast<std::int64_t>(tokens_.size()) < context_length(), ErrorKind::Internal,
-        "[trm.chat] the window of {} tokens is full.", context_length());
+        "[trm.chat] the context window of {} tokens is full.", context_length());
   return append({&token, 1});
 }
 
@@ -75,7 +76,8 @@ at::Tensor ChatDecoder::call(const at::Tensor& h, const at::Tensor& injected, st
   for (const auto& block : weights_.blocks) {
     const auto branch = nn::attention_step(x, block.qkv, block.out, attention, caches_[cache++],
                                            static_cast<std::int64_t>(tokens_.size()));
-    x = kernels::channel_mix(kernels::post_norm(x, branch), block.channels, kernels::Kept::Narrow);
+    x = kernels::swiglu_block(kernels::post_norm(x, branch), block.channels,
+                              kernels::Activations::Recompute);
   }
   return x;
 }

@@ -14,9 +14,8 @@
 
 namespace ubique::trm {
 
-/// Input error if it is no chat model: attention must be causal, without a puzzle embedding in
-/// front of the text.
-void check_speaks(const TrmConfig& config);
+/// Input error unless it is a chat model: causal attention, no puzzle embedding before the text.
+void check_chat_model(const TrmConfig& config);
 
 class ChatDecoder final : public nn::Decoder {
  public:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opening a TRM for inference, and the layout of its puzzles.
 #include "ubique/models/trm/use/open.h"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 
 #include "ubique/base/terminal/log.h"
 #include "ubique/data/puzzles/sudoku/sudoku.h"
+#include "ubique/engine/walk/open_model.h"
 #include "ubique/probe/probes/operation.h"
 
 namespace ubique::trm {
@@ -13,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// More only wait for each other where the CPU computes.
+/// On a CPU larger batches are no faster.
 constexpr std::int64_t kSlotsOnCpu = 32;
 
 int side_of(std::int64_t cells) {
@@ -30,18 +32,14 @@ std::unique_ptr<TrmModel> open_trm(const fs::path& path) {
   return std::unique_ptr<TrmModel>(&model);
 }
 
-engine::Session open_solving(TrmModel& model, const engine::Request& request) {
-  auto wishes = plan::read_wishes(request.config);
-  wishes.mode = plan::Mode::Run;
-  request.config.finish();
-  auto session = engine::open_session(model.needs(), wishes, request.fallback);
-  engine::apply(session.plan);
-  model.network().to(session.device.torch_device);
-  log::info("Using device: {}", session.device.facts.label());
+engine::Session open_model_session(TrmModel& model, const engine::Request& request) {
+  auto session = engine::open_run_session(request, model.needs());
+  model.network().to(session.torch_device());
+  log::info("Using device: {}", session.facts().label());
   return session;
 }
 
-std::function<bool()> goes_on_until_stopped(const engine::Request& request) {
+std::function<bool()> continue_until_stopped(const engine::Request& request) {
   if (!request.stop_requested) return {};
   return [stops = request.stop_requested] { return !stops(); };
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the commands that solve puzzles share: the model, its device, and how many puzzles at once.
+// Opening a model for inference: the weights, the session with its device, the batch size.
 #pragma once
 
 #include <filesystem>
@@ -13,20 +13,19 @@
 
 namespace ubique::trm {
 
-/// A checkpoint, a run, or any file to import.
+/// Opens a checkpoint, a run folder, or a weight file to import.
 std::unique_ptr<TrmModel> open_trm(const std::filesystem::path& path);
 
-/// Plans for a model that only solves, reads the device's wishes and finishes the configuration;
-/// moves the network there.
-engine::Session open_solving(TrmModel& model, const engine::Request& request);
+/// Selects the device, plans inference and moves the network there; finishes request.config.
+engine::Session open_model_session(TrmModel& model, const engine::Request& request);
 
-/// Until a person stops it.
-std::function<bool()> goes_on_until_stopped(const engine::Request& request);
+/// For SolverOptions::should_continue: true until the user stops the program.
+std::function<bool()> continue_until_stopped(const engine::Request& request);
 
-/// As the plan says; `count` puzzles are to be solved.
+/// Batch size and recording from the plan, for `count` puzzles.
 SolverOptions solver_options(const plan::Plan& plan, std::int64_t count);
 
-/// How the puzzles of a network stand on a grid; of kind Other where nobody can tell.
+/// The grid of a network's puzzles; of kind Other if it is unknown.
 data::PuzzleLayout layout_of(const TrmConfig& config);
 
 }  // namespace ubique::trm

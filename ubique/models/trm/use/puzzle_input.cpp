@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reading puzzles from text and data folders, and answers as text and JSON.
 #include "ubique/models/trm/use/puzzle_input.h"
 
 #include <fmt/format.h>
@@ -28,7 +29,7 @@ bool is_text_kind(data::PuzzleKind kind) {
   return kind == data::PuzzleKind::Sudoku || kind == data::PuzzleKind::Maze;
 }
 
-/// A maze need not be square: its first line tells how wide it is.
+/// The layout of the text; a maze need not be square, its first line gives the width.
 data::PuzzleLayout expected_layout(data::PuzzleLayout layout, const TrmConfig& config,
                                    const std::string& where, std::string_view text) {
   if (layout.kind != data::PuzzleKind::Maze || layout.rows > 0) return layout;
@@ -42,8 +43,8 @@ data::PuzzleLayout expected_layout(data::PuzzleLayout layout, const TrmConfig& c
   return layout;
 }
 
-void read_text_input(const std::string& input, const TrmConfig& config, const AskedOptions& options,
-                     AskedPuzzles& asked) {
+void read_text_input(const std::string& input, const TrmConfig& config,
+                     const PuzzleInputOptions& options, PuzzleInputs& found) {
   const bool standard = input == "-";
   const std::string where = standard ? "standard input" : input;
   const auto text =
@@ -60,15 +61,15 @@ void read_text_input(const std::string& input, const TrmConfig& config, const As
     const auto name = fmt::format("{}, line {}", where, puzzle.line);
     const auto fault = data::broken_rule(puzzle.layout, puzzle.tokens);
     if (fault.empty()) {
-      asked.puzzles.push_back({name, puzzle.layout, std::move(puzzle.tokens)});
+      found.puzzles.push_back({name, puzzle.layout, std::move(puzzle.tokens)});
       ++taken;
     } else {
-      asked.refused.push_back(
+      found.refused.push_back(
           fmt::format("[trm.run] {}: the puzzle has no solution: {}.", name, fault));
     }
   }
   for (const auto& why : read.refused) {
-    asked.refused.push_back(fmt::format("{} The model takes {}.", why, data::describe(layout)));
+    found.refused.push_back(fmt::format("{} The model takes {}.", why, data::describe(layout)));
   }
 }
 
@@ -78,8 +79,8 @@ std::string split_of(const fs::path& folder, const std::string& wanted) {
   return fs::is_directory(folder / "test", ignored) ? "test" : "train";
 }
 
-void read_folder_input(const fs::path& folder, const TrmConfig& config, const AskedOptions& options,
-                       AskedPuzzles& asked) {
+void read_folder_input(const fs::path& folder, const TrmConfig& config,
+                       const PuzzleInputOptions& options, PuzzleInputs& found) {
   const auto split = split_of(folder, options.set);
   const auto set = data::read_puzzle_set(folder, split);
   const auto where = (folder / split).string();
@@ -87,7 +88,7 @@ void read_folder_input(const fs::path& folder, const TrmConfig& config, const As
   const auto count = options.limit > 0 ? std::min(options.limit, set.examples()) : set.examples();
   for (std::int64_t i = 0; i < count; ++i) {
     const auto length = static_cast<std::size_t>(set.metadata.seq_len);
-    auto& puzzle = asked.puzzles.emplace_back();
+    auto& puzzle = found.puzzles.emplace_back();
     puzzle = {fmt::format("{}, example {}", where, i), set.metadata.layout,
               std::vector<std::int32_t>(length), std::vector<std::int32_t>(length)};
     puzzle.id = data::load_example(set, i, puzzle.tokens, puzzle.labels);
@@ -101,30 +102,30 @@ Json cells_json(const data::PuzzleLayout& layout, const std::vector<std::int32_t
 
 }  // namespace
 
-AskedPuzzles read_asked(const std::vector<std::string>& inputs, const TrmConfig& config,
-                        const AskedOptions& options) {
-  AskedPuzzles asked;
+PuzzleInputs read_puzzle_inputs(const std::vector<std::string>& inputs, const TrmConfig& config,
+                                const PuzzleInputOptions& options) {
+  PuzzleInputs found;
   for (const auto& input : inputs) {
     std::error_code ignored;
     try {
       if (fs::is_directory(input, ignored)) {
-        read_folder_input(input, config, options, asked);
+        read_folder_input(input, config, options, found);
       } else {
-        read_text_input(input, config, options, asked);
+        read_text_input(input, config, options, found);
       }
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::Input || inputs.size() == 1) throw;
-      asked.refused.emplace_back(error.what());
+      found.refused.emplace_back(error.what());
     }
   }
-  if (asked.puzzles.empty() && asked.refused.size() == 1) {
-    fail(ErrorKind::Input, "{}", asked.refused.front());
+  if (found.puzzles.empty() && found.refused.size() == 1) {
+    fail(ErrorKind::Input, "{}", found.refused.front());
   }
-  return asked;
+  return found;
 }
 
-AnsweredPuzzle answered(const AskedPuzzle& puzzle, Solved solved) {
-  AnsweredPuzzle answer;
+PuzzleAnswer make_answer(const PuzzleInput& puzzle, Solved solved) {
+  PuzzleAnswer answer;
   answer.valid = data::obeys_rules(puzzle.layout, puzzle.tokens, solved.tokens);
   if (!puzzle.labels.empty()) {
     answer.correct = std::ranges::equal(puzzle.labels, solved.tokens, [](auto label, auto token) {
@@ -135,8 +136,7 @@ AnsweredPuzzle answered(const AskedPuzzle& puzzle, Solved solved) {
   return answer;
 }
 
-std::string answer_text(std::size_t number, const AskedPuzzle& puzzle,
-                        const AnsweredPuzzle& answer) {
+std::string answer_text(std::size_t number, const PuzzleInput& puzzle, const PuzzleAnswer& answer) {
   auto text = fmt::format("#{} {}: {} steps", number, puzzle.name, answer.solved.steps);
   if (answer.valid) text += *answer.valid ? ", valid" : ", not valid";
   if (!answer.valid && answer.correct) text += *answer.correct ? ", correct" : ", wrong";
@@ -145,7 +145,7 @@ std::string answer_text(std::size_t number, const AskedPuzzle& puzzle,
   return text + fmt::format("{}\n", fmt::join(answer.solved.tokens, " "));
 }
 
-Json answer_json(const AskedPuzzle& puzzle, const AnsweredPuzzle& answer) {
+Json answer_json(const PuzzleInput& puzzle, const PuzzleAnswer& answer) {
   Json json;
   json["name"] = puzzle.name;
   json["input"] = cells_json(puzzle.layout, puzzle.tokens);

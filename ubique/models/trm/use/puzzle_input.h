@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puzzles that a person wants solved: from text files, standard input, CSV and folders of data
-// sets; and what came of them, for people and for programs.
+// Puzzles to solve, read from text files, standard input, CSV and data set folders, and their
+// answers as text and JSON.
 #pragma once
 
 #include <optional>
@@ -13,42 +13,42 @@
 
 namespace ubique::trm {
 
-struct AskedPuzzle {
+struct PuzzleInput {
   std::string name;  ///< "sudoku.txt, line 3", "data/sudoku4/test, example 7"
   data::PuzzleLayout layout;
   std::vector<std::int32_t> tokens;
-  std::vector<std::int32_t> labels = {};  ///< empty if nobody knows the answer
+  std::vector<std::int32_t> labels = {};  ///< empty if the answer is unknown
   std::int32_t id = 0;
 };
 
-struct AskedPuzzles {
-  std::vector<AskedPuzzle> puzzles;
-  std::vector<std::string> refused;  ///< why each other one is left out
+struct PuzzleInputs {
+  std::vector<PuzzleInput> puzzles;
+  std::vector<std::string> refused;  ///< an error message for each puzzle left out
 };
 
-struct AskedOptions {
-  std::string set;         ///< of a folder: "test", "train"; empty = test where there is one
-  std::int64_t limit = 0;  ///< so many of each input; 0 = all
+struct PuzzleInputOptions {
+  std::string set;         ///< of a folder: "test", "train"; empty = test if there is one
+  std::int64_t limit = 0;  ///< puzzles per input; 0 = all
 };
 
-/// What `config`'s network can take of these inputs ("-" is standard input). A puzzle that cannot
-/// be read, breaks the rules or is of another size is refused; Input error if all are.
-AskedPuzzles read_asked(const std::vector<std::string>& inputs, const TrmConfig& config,
-                        const AskedOptions& options);
+/// Reads the puzzles of these inputs ("-" is standard input) that fit the network. A puzzle that
+/// cannot be read, breaks the rules or is of another size is refused; Input error if it is the
+/// only one, or the only input cannot be read.
+PuzzleInputs read_puzzle_inputs(const std::vector<std::string>& inputs, const TrmConfig& config,
+                                const PuzzleInputOptions& options);
 
-struct AnsweredPuzzle {
+struct PuzzleAnswer {
   Solved solved;
-  std::optional<bool> valid = {};    ///< by the rules
-  std::optional<bool> correct = {};  ///< by the label
+  std::optional<bool> valid = {};    ///< obeys the rules of the puzzle; none if it has none
+  std::optional<bool> correct = {};  ///< equals the label; none without one
 };
 
-AnsweredPuzzle answered(const AskedPuzzle& puzzle, Solved solved);
+PuzzleAnswer make_answer(const PuzzleInput& puzzle, Solved solved);
 
 /// "#1 sudoku.txt, line 3: 4 steps, valid, sure", then the grid.
-std::string answer_text(std::size_t number, const AskedPuzzle& puzzle,
-                        const AnsweredPuzzle& answer);
-/// input and solution (texts; arrays of tokens where there are none), valid, correct, steps, q,
-/// confident.
-Json answer_json(const AskedPuzzle& puzzle, const AnsweredPuzzle& answer);
+std::string answer_text(std::size_t number, const PuzzleInput& puzzle, const PuzzleAnswer& answer);
+/// Keys input and solution (text, or an array of tokens if there is no text form), valid, correct,
+/// steps, q, confident.
+Json answer_json(const PuzzleInput& puzzle, const PuzzleAnswer& answer);
 
 }  // namespace ubique::trm

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Solving one example and drawing a grid for each step.
 #include "ubique/models/trm/use/steps_picture.h"
 
 #include <algorithm>
@@ -29,11 +30,11 @@ struct Canvas {
   void fill(int left, int top, int width, int height, const Colour& colour) {
     for (int y = top; y < top + height; ++y) {
       for (int x = left; x < left + width; ++x) {
-        const auto place = (static_cast<std::size_t>(y) * static_cast<std::size_t>(picture.width) +
-                            static_cast<std::size_t>(x)) *
-                           3;
+        const auto offset = (static_cast<std::size_t>(y) * static_cast<std::size_t>(picture.width) +
+                             static_cast<std::size_t>(x)) *
+                            3;
         std::copy(colour.begin(), colour.end(),
-                  picture.pixels.begin() + static_cast<std::ptrdiff_t>(place));
+                  picture.pixels.begin() + static_cast<std::ptrdiff_t>(offset));
       }
     }
   }
@@ -51,11 +52,11 @@ struct Canvas {
 
 struct Cells {
   std::vector<std::int32_t> inputs, labels;
-  std::vector<std::vector<std::int32_t>> answers;  ///< one for every step
+  std::vector<std::vector<std::int32_t>> answers;  ///< one per step
 };
 
-Cells think(const Trm& network, at::ScalarType dtype, const data::PuzzleSet& set,
-            std::int64_t example) {
+Cells solve_steps(const Trm& network, at::ScalarType dtype, const data::PuzzleSet& set,
+                  std::int64_t example) {
   const auto length = static_cast<std::size_t>(set.metadata.seq_len);
   Cells cells{std::vector<std::int32_t>(length), std::vector<std::int32_t>(length), {}};
   const auto id = data::load_example(set, example, cells.inputs, cells.labels);
@@ -74,7 +75,7 @@ Cells think(const Trm& network, at::ScalarType dtype, const data::PuzzleSet& set
   return cells;
 }
 
-/// Pixels of a cell: about a hundred for a grid.
+/// Side of a cell in pixels: a grid has about kGrid.
 int cell_size(const data::PuzzleLayout& layout) {
   constexpr int kGrid = 160;
   return std::clamp(kGrid / std::max(layout.rows, layout.cols), 4, 24);
@@ -103,7 +104,7 @@ io::Picture draw_steps(const Trm& network, at::ScalarType dtype, const data::Puz
   const auto& layout = set.metadata.layout;
   const bool is_grid = layout.rows > 0 && layout.rows * layout.cols == set.metadata.seq_len;
   if (!is_grid || network.config().causal) return {};
-  const auto cells = think(network, dtype, set, example);
+  const auto cells = solve_steps(network, dtype, set, example);
   const int size = cell_size(layout), steps = static_cast<int>(cells.answers.size());
   const int in_row = std::min(steps, kInRow), rows = (steps + kInRow - 1) / kInRow;
   const int width = layout.cols * size + kGap, height = layout.rows * size + kGap;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A puzzle filling up, one small grid for every supervision step: what was given, what is right and
-// what is wrong.
+// A picture of how a puzzle is solved: one small grid per supervision step, with given, right and
+// wrong cells in different colours.
 #pragma once
 
 #include "ubique/data/puzzles/set/puzzle_set.h"
@@ -9,8 +9,8 @@
 
 namespace ubique::trm {
 
-/// One example of the set, on the weights' device. An empty picture where tokens are no
-/// grid, or the network speaks.
+/// Solves one example of the set on the weights' device. The picture is empty if the tokens form no
+/// grid or the network is a chat model.
 io::Picture draw_steps(const Trm& network, at::ScalarType dtype, const data::PuzzleSet& set,
                        std::int64_t example);
 

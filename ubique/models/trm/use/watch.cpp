@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Frames of a grid: colours, stars for changed cells, cursor movement.
 #include "ubique/models/trm/use/watch.h"
 
 #include <fmt/format.h>
@@ -15,7 +16,7 @@
 namespace ubique::trm {
 namespace {
 
-constexpr double kUsualDelay = 0.3;
+constexpr double kDefaultDelay = 0.3;
 constexpr const char *kBold = "\x1b[1m", *kOnGreen = "\x1b[30;42m", *kPlain = "\x1b[0m";
 
 std::int64_t changes(const std::vector<std::int32_t>& before,
@@ -25,8 +26,8 @@ std::int64_t changes(const std::vector<std::int32_t>& before,
   return count;
 }
 
-/// Blank in the question: what the network is to find.
-bool is_open(const AskedPuzzle& puzzle, std::size_t cell) {
+/// Blank in the puzzle, to be filled by the network.
+bool is_open(const PuzzleInput& puzzle, std::size_t cell) {
   const auto blank = puzzle.layout.kind == data::PuzzleKind::Sudoku ? 1 : 2;
   return puzzle.tokens[cell] == blank;
 }
@@ -38,13 +39,14 @@ WatchStyle watch_style(double delay) {
   WatchStyle style;
   style.in_place = terminal;
   style.colours = log::colour_wanted(STDOUT_FILENO);
-  style.delay = delay >= 0 ? delay : terminal ? kUsualDelay : 0;
+  style.delay = delay >= 0 ? delay : terminal ? kDefaultDelay : 0;
   return style;
 }
 
-Watch::Watch(const AskedPuzzle& puzzle, std::int64_t most, const WatchStyle& style, Write write)
+Watch::Watch(const PuzzleInput& puzzle, std::int64_t max_steps, const WatchStyle& style,
+             Write write)
     : puzzle_(puzzle),
-      most_(most),
+      max_steps_(max_steps),
       style_(style),
       write_(std::move(write)),
       before_(puzzle.tokens) {
@@ -53,9 +55,10 @@ Watch::Watch(const AskedPuzzle& puzzle, std::int64_t most, const WatchStyle& sty
 
 void Watch::show(const Solved& now) {
   const auto count = changes(before_, now.tokens);
-  frame(fmt::format("step {} of {}: {} {} changed, halting wish {:+.2f}{}", now.steps, most_, count,
-                    count == 1 ? "cell" : "cells", now.halt, now.confident() ? ", sure" : ""),
-        now.tokens);
+  frame(
+      fmt::format("step {} of {}: {} {} changed, halting logit {:+.2f}{}", now.steps, max_steps_,
+                  count, count == 1 ? "cell" : "cells", now.halt, now.confident() ? ", sure" : ""),
+      now.tokens);
   before_ = now.tokens;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A grid filling up, step by step: in one place of a terminal, or as one text after another.
+// Shows how a grid changes step by step: in place on a terminal, or as one frame after another.
 #pragma once
 
 #include <cstdint>
@@ -13,34 +13,34 @@
 namespace ubique::trm {
 
 struct WatchStyle {
-  bool in_place = false;  ///< moves the cursor up, so that a frame covers the one before
+  bool in_place = false;  ///< moves the cursor up, so that a frame overwrites the last one
   bool colours = false;   ///< given cells bold, changed ones on green; without, changed ones have *
-  double delay = 0;       ///< seconds that a frame stands
+  double delay = 0;       ///< seconds to wait after a frame
 };
 
-/// For standard output as it is: a terminal or not, NO_COLOR or not. A delay below 0: the usual
-/// one.
+/// The style for standard output: whether it is a terminal, and NO_COLOR. A negative delay means
+/// the default.
 WatchStyle watch_style(double delay);
 
 class Watch {
  public:
   using Write = std::function<void(std::string_view)>;
 
-  /// Shows the puzzle as it was given. `most` steps at most.
-  Watch(const AskedPuzzle& puzzle, std::int64_t most, const WatchStyle& style, Write write);
-  /// What the network thinks after another step.
+  /// Shows the puzzle as given; there will be at most `max_steps` steps.
+  Watch(const PuzzleInput& puzzle, std::int64_t max_steps, const WatchStyle& style, Write write);
+  /// Shows the answer after the next step.
   void show(const Solved& now);
 
  private:
   std::string grid(const std::vector<std::int32_t>& tokens) const;
   void frame(const std::string& title, const std::vector<std::int32_t>& tokens);
 
-  const AskedPuzzle& puzzle_;
-  std::int64_t most_;
+  const PuzzleInput& puzzle_;
+  std::int64_t max_steps_;
   WatchStyle style_;
   Write write_;
   std::vector<std::int32_t> before_;
-  std::ptrdiff_t lines_ = 0;  // of the frame that stands there
+  std::ptrdiff_t lines_ = 0;  // of the frame on the terminal now
 };
 
 }  // namespace ubique::trm
