@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// The report page: content, escaping, charts, and its text helpers.
 #include <doctest/doctest.h>
 
 #include <cmath>
 
 #include "tests/base/scratch.h"
-#include "ubique/engine/run/report_charts.h"
+#include "ubique/engine/run/report_chart.h"
 #include "ubique/engine/run/report_curves.h"
 #include "ubique/engine/run/report_page.h"
 #include "ubique/engine/run/report_text.h"
@@ -15,7 +16,7 @@ using test::contains;
 
 namespace {
 
-std::vector<StepRecord> made_steps(std::int64_t count) {
+std::vector<StepRecord> sample_steps(std::int64_t count) {
   std::vector<StepRecord> steps;
   for (std::int64_t step = 1; step <= count; ++step) {
     const auto x = static_cast<double>(step);
@@ -34,7 +35,7 @@ std::vector<StepRecord> made_steps(std::int64_t count) {
   return steps;
 }
 
-std::vector<EpochRecord> made_epochs(std::int64_t count) {
+std::vector<EpochRecord> sample_epochs(std::int64_t count) {
   std::vector<EpochRecord> epochs;
   for (std::int64_t epoch = 0; epoch < count; ++epoch) {
     epochs.push_back({epoch, 10 * (epoch + 1), 0.4, {{"dice", 0.8125}, {"avd", 12}}, 5, true});
@@ -77,7 +78,7 @@ TEST_CASE("report: the page shows the run's figures, plan, memory and pictures")
                               {{"a slice", "PNG"}},
                               "finished",
                               Json{{"parameters", 147474}}};
-  const auto page = page_of(content, made_steps(50), made_epochs(5), "lr: 0.001\n");
+  const auto page = page_of(content, sample_steps(50), sample_epochs(5), "lr: 0.001\n");
   for (const char* part :
        {"<title>lesions, fold 2</title>", "NVIDIA H200", "status good", "2027-01-15T08:00:00Z",
         "Best dice</dt><dd>0.8125", "native here", "<b>f16</b>: needs a scaler", "= <b>0.950</b>",
@@ -89,7 +90,7 @@ TEST_CASE("report: the page shows the run's figures, plan, memory and pictures")
   CHECK(!contains(page, "{{"));
 }
 
-TEST_CASE("report: the status has the colour of its news") {
+TEST_CASE("report: the status has the colour of its meaning") {
   const auto colour_of = [](const std::string& status) {
     ReportContent content;
     content.status = status;
@@ -104,8 +105,8 @@ TEST_CASE("report: the status has the colour of its news") {
   CHECK(colour_of("stopped: gradients that are not finite") == "bad");
 }
 
-TEST_CASE("report: the page needs nothing from elsewhere") {
-  const auto page = page_of({}, made_steps(50), made_epochs(5));
+TEST_CASE("report: the page loads nothing from elsewhere") {
+  const auto page = page_of({}, sample_steps(50), sample_epochs(5));
   for (const char* part : {"http:", "https:", "src=\"/", "url(", "@import", "<link"}) {
     CAPTURE(part);
     CHECK(!contains(page, part));
@@ -121,9 +122,9 @@ TEST_CASE("report: every text from outside is escaped") {
   plan.budget_reason = evil;
   plan.memory.budget = 1;
   ReportContent content{evil, &plan, 1, 1, {{evil, evil}}, evil, Json{{evil, evil}}};
-  auto steps = made_steps(3);
+  auto steps = sample_steps(3);
   for (auto& step : steps) step.metrics = {{evil, 5}};
-  auto epochs = made_epochs(2);
+  auto epochs = sample_epochs(2);
   for (auto& epoch : epochs) epoch.scores = {{evil, 0.5}};
   const auto page = page_of(content, steps, epochs, evil);
   CHECK(count_of(page, "<script>") == 1);  // the page's own
@@ -135,11 +136,11 @@ TEST_CASE("report: a run that has just begun has a page too") {
   const auto page = page_of({}, {}, {});
   CHECK(contains(page, "No step has been recorded yet"));
   CHECK(!contains(page, "<figure"));
-  CHECK(contains(page_of({}, made_steps(1), {}), "class=\"dots s0\""));
+  CHECK(contains(page_of({}, sample_steps(1), {}), "class=\"dots s0\""));
 }
 
-TEST_CASE("report: losses that are not finite break the line and nothing else") {
-  auto steps = made_steps(40);
+TEST_CASE("report: non-finite losses only interrupt the line") {
+  auto steps = sample_steps(40);
   for (std::size_t i = 0; i < 5; ++i) steps[10 + i].loss = std::nan("");
   steps[20].loss = INFINITY;
   const auto page = page_of({}, steps, {});
@@ -150,12 +151,12 @@ TEST_CASE("report: losses that are not finite break the line and nothing else") 
 }
 
 TEST_CASE("report: curves between -1 and 1 share a chart, others have their own") {
-  auto epochs = made_epochs(3);
+  auto epochs = sample_epochs(3);
   for (auto& epoch : epochs) epoch.scores.emplace_back("val_loss", 0.5);
-  CHECK(titles_of(run_charts(made_steps(20), epochs, 0)) ==
+  CHECK(titles_of(run_charts(sample_steps(20), epochs, 0)) ==
         std::vector<std::string>{"Loss", "Validation", "Validation: avd", "Training",
                                  "Learning rate", "Gradient norm", "Throughput", "Memory"});
-  const auto charts = run_charts(made_steps(200), epochs, 5);
+  const auto charts = run_charts(sample_steps(200), epochs, 5);
   std::vector<std::string> names;
   for (const auto& series : charts[0].series) names.push_back(series.name);
   CHECK(names ==
@@ -181,11 +182,11 @@ TEST_CASE("report: long curves are thinned out and keep their peaks") {
   CHECK(std::is_sorted(few.begin(), few.end(),
                        [](const auto& a, const auto& b) { return a.x < b.x; }));
   CHECK(thin_out(points, 10'000).size() == 10'000);
-  const auto page = page_of({}, made_steps(10'000), made_epochs(100));
+  const auto page = page_of({}, sample_steps(10'000), sample_epochs(100));
   CHECK(page.size() < 400'000);
 }
 
-TEST_CASE("report: smoothing takes the mean of what is finite around a point") {
+TEST_CASE("report: smoothing takes the mean of the finite values around a point") {
   const auto means = smooth({{0, 1}, {1, std::nan("")}, {2, 3}, {3, 5}}, 2);
   CHECK(means[0].y == 1);
   CHECK(means[1].y == 2);
@@ -203,7 +204,7 @@ TEST_CASE("report: a chart with a wide range of positive values has a logarithmi
   CHECK(!contains(figure_of(0), "log scale"));
 }
 
-TEST_CASE("report: a chart can be read without being seen") {
+TEST_CASE("report: a chart has a description for screen readers") {
   const auto figure = chart_figure(
       {"Loss", ChartUnit::Number, {{"training", {{1, 2.5}, {2, 4}, {3, 0.5}}, LineStyle::Line}}});
   CHECK(contains(figure,
@@ -233,7 +234,7 @@ TEST_CASE("report: base64 of every remainder") {
   CHECK(base64(std::string("\xFF\x00\xFE\xFB", 4)) == "/wD++w==");
 }
 
-TEST_CASE("report: a blank of the page without a value is our bug") {
+TEST_CASE("report: a template blank without a value is an internal error") {
   CHECK(fill_template("a {{b}} c", {{"b", "{{x}}"}}) == "a {{x}} c");
   CHECK(contains(test::refusal_of(ErrorKind::Internal, [] { fill_template("{{b}}", {}); }), "'b'"));
   CHECK(contains(test::refusal_of(ErrorKind::Internal, [] { fill_template("{{b", {}); }), "blank"));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// CRC-32C, the protocol buffer encoding of Event messages, and the file they are appended to.
 #include "ubique/engine/run/event_file.h"
 
 #include <fcntl.h>
@@ -15,7 +16,7 @@
 namespace ubique::engine {
 namespace {
 
-// Numbers of the fields that we write, from TensorBoard's event.proto and summary.proto.
+// Field numbers from TensorBoard's event.proto and summary.proto.
 constexpr int kEventWallTime = 1, kEventStep = 2, kEventFileVersion = 3, kEventSummary = 5,
               kEventSessionLog = 7;
 constexpr int kSummaryValue = 1, kValueTag = 1, kValueSimple = 2;
@@ -77,7 +78,7 @@ double seconds_now() {
   return std::chrono::duration<double>(now).count();
 }
 
-/// TensorBoard reads the files of a folder in the order of their names, which begin with the time.
+/// TensorBoard reads a folder's files in the order of their names, so the time comes first.
 std::filesystem::path event_path(const std::filesystem::path& folder) {
   char host[256] = "localhost";
   ::gethostname(host, sizeof host - 1);
@@ -104,7 +105,7 @@ std::uint32_t crc32c(std::string_view bytes) {
 }
 
 std::string record_frame(std::string_view message) {
-  // Checksums are rotated and shifted, because records may hold checksums themselves.
+  // TFRecord masks checksums (rotate, add), because records may contain checksums themselves.
   const auto masked = [](std::string_view bytes) {
     return fixed(std::rotr(crc32c(bytes), 15) + 0xA282EAD8U);
   };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes scalars as TensorBoard reads them: an events.out.tfevents.* file of records with checksums
-// (TFRecord) that hold Event messages (protocol buffers, by hand: four of its fields are enough).
+// (TFRecord) that hold Event messages (protocol buffers, encoded by hand: few fields are needed).
 #pragma once
 
 #include <cstddef>
@@ -20,8 +20,8 @@ std::string record_frame(std::string_view message);
 
 class EventFile {
  public:
-  /// A new file in `folder`. Whatever earlier files say of `first_step` and later steps is void:
-  /// TensorBoard drops it, so a resumed run shows one curve.
+  /// A new file in `folder`. TensorBoard then ignores `first_step` and later steps of earlier
+  /// files, so a resumed run shows one curve.
   EventFile(const std::filesystem::path& folder, std::int64_t first_step);
   ~EventFile();
   EventFile(const EventFile&) = delete;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Records as JSON lines and back, and the append-only file with its repairs.
 #include "ubique/engine/run/metrics_log.h"
 
 #include <fcntl.h>
@@ -31,7 +32,7 @@ Json json_of(const Scores& scores) {
   return json;
 }
 
-/// Numbers that JSON cannot hold are written as null.
+/// Non-finite numbers are null in JSON.
 double number_of(const Json& json) {
   return json.is_null() ? std::numeric_limits<double>::quiet_NaN() : json.get<double>();
 }
@@ -94,7 +95,7 @@ EpochRecord epoch_of(const Json& json) {
           json.at("best")};
 }
 
-/// Takes records off the end while they are too late; true if there were any.
+/// Removes records from the end while `too_late` holds; true if there were any.
 template <typename Record, typename TooLate>
 bool drop_late(std::vector<Record>& records, const TooLate& too_late) {
   const auto before = records.size();
@@ -123,14 +124,14 @@ void MetricsLog::read() {
     const auto end = text.find('\n', begin);
     try {
       read_line(text.substr(begin, end - begin));
-      unreadable += end == std::string::npos ? 1 : 0;  // whole, but the next would go on in it
+      unreadable += end == std::string::npos ? 1 : 0;  // readable, but without its newline
     } catch (const Json::exception&) {
       ++unreadable;
     }
     begin = end == std::string::npos ? text.size() : end + 1;
   }
   if (unreadable == 0) return;
-  log::debug("[engine.metrics] {} had {} lines that were cut off", path_.string(), unreadable);
+  log::debug("[engine.metrics] {} had {} truncated lines", path_.string(), unreadable);
   rewrite();
 }
 
@@ -165,7 +166,7 @@ void MetricsLog::rewind(std::int64_t step) {
   if (dropped_steps || dropped_epochs) rewrite();
 }
 
-/// The file as the records say, in the order of their steps.
+/// Writes all records again, in the order of their steps.
 void MetricsLog::rewrite() {
   std::string text;
   auto epoch = epochs_.begin();
@@ -181,7 +182,7 @@ void MetricsLog::rewrite() {
   if (descriptor_ < 0) fail_metrics(path_, errno);
 }
 
-/// One line or nothing of it.
+/// Writes the whole line or nothing.
 void MetricsLog::append(const std::string& line) {
   fault_point("metrics.append");
   struct stat before {};
@@ -192,7 +193,7 @@ void MetricsLog::append(const std::string& line) {
   } while (count < 0 && errno == EINTR);
   if (count == static_cast<ssize_t>(line.size())) return;
   const int error = count < 0 ? errno : ENOSPC;
-  // If this fails too, the line stays cut off, and the next reader drops it.
+  // If this fails too, the truncated line stays, and the next reader drops it.
   if (count > 0 && ::ftruncate(descriptor_, before.st_size) != 0) fail_metrics(path_, errno);
   fail_metrics(path_, error);
 }

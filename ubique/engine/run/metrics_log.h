@@ -15,7 +15,7 @@ namespace ubique::engine {
 
 class MetricsLog {
  public:
-  /// Takes up what an earlier run left; a line that a kill cut off is dropped.
+  /// Reads the records of an earlier session; a line truncated by a kill is dropped.
   explicit MetricsLog(std::filesystem::path path);
   ~MetricsLog();
   MetricsLog(const MetricsLog&) = delete;
@@ -24,12 +24,12 @@ class MetricsLog {
   const std::vector<StepRecord>& steps() const { return steps_; }
   const std::vector<EpochRecord>& epochs() const { return epochs_; }
 
-  /// Adds a line; what an earlier run said of this step and later ones goes away.
+  /// Adds a line; older records of this step and later ones are removed.
   void add(const StepRecord& record);
   void add(const EpochRecord& record);
-  /// Forgets everything after a step.
+  /// Removes all records after a step.
   void rewind(std::int64_t step);
-  void sync();  ///< lines so far survive a power cut
+  void sync();  ///< flushes to disk: the lines so far survive a power cut
 
  private:
   void read();

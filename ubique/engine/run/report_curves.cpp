@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Selects and groups the curves of steps and epochs into charts.
 #include "ubique/engine/run/report_curves.h"
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 namespace ubique::engine {
 namespace {
 
-constexpr std::size_t kNoisyFrom = 80;  // points from which a curve is drawn with its mean
-constexpr std::size_t kMostSeries = 6;  // the page's style sheet has so many colours
+constexpr std::size_t kNoisyFrom = 80;  // curves with as many points are drawn with their mean
+constexpr std::size_t kMostSeries = 6;  // colours of the style sheet
 
 template <typename Value>
 ChartPoints step_curve(const std::vector<StepRecord>& steps, const Value& value) {
@@ -24,7 +25,7 @@ ChartPoints step_curve(const std::vector<StepRecord>& steps, const Value& value)
   return points;
 }
 
-/// The scores of some records, curve by curve, in the order in which their names first appear.
+/// One curve per score name, in the order in which the names first appear.
 template <typename Record, typename Member>
 std::vector<ChartSeries> score_curves(const std::vector<Record>& records, const Member& member,
                                       LineStyle style) {
@@ -40,7 +41,7 @@ std::vector<ChartSeries> score_curves(const std::vector<Record>& records, const 
   return curves;
 }
 
-/// A noisy curve as itself, faintly, and its running mean.
+/// A short curve as it is; a long one as its running mean, with the raw values drawn faintly.
 void add_with_mean(Chart& chart, const std::string& name, const ChartPoints& points) {
   if (points.size() < kNoisyFrom) {
     chart.series.push_back({name, points, LineStyle::Line});
@@ -60,8 +61,8 @@ bool is_loss(const ChartSeries& curve) {
   return lowercase(curve.name).find("loss") != std::string::npos;
 }
 
-/// Dice, accuracy, correlation: they can share a chart.
-bool is_share(const ChartSeries& curve) {
+/// Values within -1 to 1 (Dice, accuracy, correlation) can share a chart.
+bool is_bounded(const ChartSeries& curve) {
   return std::all_of(curve.points.begin(), curve.points.end(), [](const ChartPoint& point) {
     return !std::isfinite(point.y) || std::abs(point.y) <= 1;
   });
@@ -87,13 +88,13 @@ Chart loss_chart(const std::vector<StepRecord>& steps, std::vector<ChartSeries>&
   return chart;
 }
 
-/// Curves between -1 and 1 together, a few to a chart; each other one on its own.
+/// Curves between -1 and 1 share one chart, up to kMostSeries; each other one gets its own.
 void add_score_charts(std::vector<Chart>& charts, const std::string& title,
                       const std::vector<ChartSeries>& curves) {
   Chart shared{title, ChartUnit::Number, {}};
   std::vector<Chart> single;
   for (const auto& curve : curves) {
-    if (is_share(curve) && shared.series.size() < kMostSeries) {
+    if (is_bounded(curve) && shared.series.size() < kMostSeries) {
       shared.series.push_back(curve);
     } else {
       single.push_back({title + ": " + curve.name, ChartUnit::Number, {curve}});

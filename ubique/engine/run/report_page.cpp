@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The head of the report, and the parts put together.
+// The report's head (status and key figures) and its sections, put into the page's template.
 #include "ubique/engine/run/report_page.h"
 
 #include <fmt/chrono.h>
@@ -11,10 +11,12 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/embedded.h"
+#include "ubique/base/text/json.h"
 #include "ubique/base/text/text.h"
 #include "ubique/engine/checkpoint/checkpoint_header.h"
-#include "ubique/engine/run/report_sections.h"
+#include "ubique/engine/run/report_curves.h"
 #include "ubique/engine/run/report_text.h"
+#include "ubique/plan/report.h"
 
 namespace ubique::engine {
 namespace {
@@ -23,14 +25,15 @@ std::string_view report_part(std::string_view name) {
   for (const auto& part : embedded::report_parts()) {
     if (part.name == name) return part.text;
   }
-  fail(ErrorKind::Internal, "[engine.report] the program lacks its own {}.", name);
+  fail(ErrorKind::Internal, "[engine.report] the program lacks its embedded {}.", name);
 }
 
 const char* status_class(const std::string& status) {
   const auto word = lowercase(status);
   const auto says = [&](std::string_view part) { return word.find(part) != std::string::npos; };
   if (says("fail") || says("error") || says("not finite")) return "bad";
-  if (says("finish") || says("early")) return "good";  // stopping early is a way to finish
+  if (says("finish") || says("early"))
+    return "good";  // before "stop": early stopping is not a failure
   if (says("interrupt") || says("stop")) return "warn";
   return says("run") ? "busy" : "";
 }
@@ -40,7 +43,7 @@ std::string tile(const std::string& name, const std::string& value, const std::s
                      escape_html(value), escape_html(note));
 }
 
-/// The first score of the best epoch: families put the one that matters in front.
+/// The first score of the best epoch: families list the main one first.
 std::string best_tile(const std::vector<EpochRecord>& epochs) {
   const auto best = std::find_if(epochs.rbegin(), epochs.rend(), [](const EpochRecord& record) {
     return record.best && !record.scores.empty();
@@ -99,6 +102,161 @@ std::string memory_tile(const ReportContent& content) {
   return tile("Peak memory", human_bytes(content.measured_bytes),
               content.predicted_bytes > 0 ? human_bytes(content.predicted_bytes) + " predicted"
                                           : "measured");
+}
+
+/// A section with a heading; empty if there is no body.
+std::string section(const char* title, const std::string& body) {
+  if (body.empty()) return {};
+  return fmt::format("<section><h2>{}</h2>\n{}</section>\n", title, body);
+}
+
+struct MemoryPart {
+  const char* name;
+  std::int64_t bytes;
+  const char* colour;  // a class of the style sheet
+};
+
+/// The parts of the predicted memory; none if the prediction is not the plan's.
+std::vector<MemoryPart> parts_of(const ReportContent& content) {
+  if (content.plan == nullptr || content.plan->memory.total != content.predicted_bytes) return {};
+  const auto& memory = content.plan->memory;
+  std::vector<MemoryPart> parts = {{"weights", memory.weights, "s0"},
+                                   {"gradients", memory.gradients, "s1"},
+                                   {"optimizer", memory.optimizer, "s2"},
+                                   {"activations", memory.activations, "s3"},
+                                   {"workspace", memory.workspace, "s4"}};
+  std::erase_if(parts, [](const MemoryPart& part) { return part.bytes <= 0; });
+  return parts;
+}
+
+std::string memory_row(const char* name, const std::vector<MemoryPart>& parts, std::int64_t bytes,
+                       std::int64_t full) {
+  std::string bars;
+  for (const auto& part : parts) {
+    bars +=
+        fmt::format("<span class=\"{}\" style=\"width:{:.2f}%\" title=\"{} {}\"></span>",
+                    part.colour, 100 * static_cast<double>(part.bytes) / static_cast<double>(full),
+                    part.name, human_bytes(part.bytes));
+  }
+  return fmt::format(
+      "<div class=\"row\"><span>{}</span><div class=\"bar\">{}</div><span>{}</span>"
+      "</div>\n",
+      name, bars, human_bytes(bytes));
+}
+
+std::string parts_legend(const std::vector<MemoryPart>& parts) {
+  std::string items;
+  for (const auto& part : parts) {
+    items += fmt::format("<li class=\"{}\"><i></i>{} {}</li>", part.colour, part.name,
+                         human_bytes(part.bytes));
+  }
+  return parts.empty() ? "" : fmt::format("<ul class=\"legend\">{}</ul>\n", items);
+}
+
+std::string memory_verdict(const ReportContent& content) {
+  std::string text;
+  if (content.predicted_bytes > 0 && content.measured_bytes > 0) {
+    const double ratio =
+        static_cast<double>(content.measured_bytes) / static_cast<double>(content.predicted_bytes);
+    text = fmt::format("Measured peak / predicted peak = <b>{:.3f}</b>. ", ratio);
+  }
+  if (content.plan != nullptr && content.plan->memory.budget > 0) {
+    text += fmt::format("<span class=\"soft\">Budget {}: {}.</span>",
+                        human_bytes(content.plan->memory.budget),
+                        escape_html(content.plan->budget_reason));
+  }
+  return text.empty() ? "" : "<p>" + text + "</p>\n";
+}
+
+std::string plan_row(const std::string& key, const std::string& value, const std::string& reason,
+                     const std::vector<plan::Rejected>& rejected) {
+  std::string items;
+  for (const auto& item : rejected) {
+    items += fmt::format("<li><b>{}</b>: {}</li>", escape_html(item.option), escape_html(item.why));
+  }
+  return fmt::format("<tr><th scope=\"row\">{}</th><td>{}</td><td>{}{}</td></tr>\n",
+                     escape_html(key), escape_html(value), escape_html(reason),
+                     items.empty() ? "" : "<ul>" + items + "</ul>");
+}
+
+std::string fact_text(const Json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_float()) return number_text(value.get<double>());
+  if (value.is_number_integer()) return count_text(value.get<std::int64_t>());
+  if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
+  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string curves_section(const ReportSource& source) {
+  std::string figures;
+  for (const auto& chart :
+       run_charts(source.steps, source.epochs, source.content.predicted_bytes)) {
+    figures += chart_figure(chart);
+  }
+  if (figures.empty()) return "<p class=\"soft\">No step has been recorded yet.</p>\n";
+  return section("Curves", "<div class=\"charts\">\n" + figures + "</div>\n");
+}
+
+std::string memory_section(const ReportContent& content) {
+  const auto full = std::max(content.predicted_bytes, content.measured_bytes);
+  if (full <= 0) return {};
+  const auto parts = parts_of(content);
+  std::string body;
+  if (content.predicted_bytes > 0) {
+    const std::vector<MemoryPart> whole = {{"predicted", content.predicted_bytes, "s0"}};
+    body += memory_row("Predicted", parts.empty() ? whole : parts, content.predicted_bytes, full);
+  }
+  if (content.measured_bytes > 0) {
+    body += memory_row("Measured", {{"measured", content.measured_bytes, "mark"}},
+                       content.measured_bytes, full);
+  }
+  body += parts_legend(parts) + memory_verdict(content);
+  return section("Peak memory", "<div class=\"card memory\">\n" + body + "</div>\n");
+}
+
+std::string pictures_section(const std::vector<ReportPicture>& pictures) {
+  std::string figures;
+  for (const auto& picture : pictures) {
+    const auto caption = escape_html(picture.caption);
+    figures += fmt::format(
+        "<figure class=\"card\"><img alt=\"{}\" src=\"data:image/png;base64,{}\">"
+        "<figcaption>{}</figcaption></figure>\n",
+        caption, base64(picture.png), caption);
+  }
+  if (figures.empty()) return {};
+  return section("Pictures", "<div class=\"pictures\">\n" + figures + "</div>\n");
+}
+
+std::string plan_section(const plan::Plan* plan) {
+  if (plan == nullptr) return {};
+  std::string rows;
+  for (const auto& field : plan::fields(*plan)) {
+    rows += plan_row(field.key, field.text, field.reason, field.rejected);
+  }
+  for (const auto& item : plan->workarounds) rows += plan_row("workaround", item.id, item.why, {});
+  return section("Plan",
+                 "<table class=\"plan card\"><thead><tr><th>Choice</th><th>Value</th>"
+                 "<th>Why, and what was rejected</th></tr></thead>\n<tbody>" +
+                     rows + "</tbody></table>\n");
+}
+
+std::string facts_section(const Json& facts) {
+  std::string items;
+  if (!facts.is_object()) return {};
+  for (const auto& [name, value] : facts.items()) {
+    items +=
+        fmt::format("<dt>{}</dt><dd>{}</dd>\n", escape_html(name), escape_html(fact_text(value)));
+  }
+  if (items.empty()) return {};
+  return section("Facts", "<dl class=\"card facts\">\n" + items + "</dl>\n");
+}
+
+std::string configuration_section(const std::string& yaml) {
+  if (yaml.empty()) return {};
+  return section("Configuration",
+                 "<details class=\"card\"><summary>run.yaml, as resolved from flags, environment, "
+                 "file and defaults</summary><pre>" +
+                     escape_html(yaml) + "</pre></details>\n");
 }
 
 }  // namespace

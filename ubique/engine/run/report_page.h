@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report.html: one self-contained page about a run. Makes text; where it goes is run_folder's
-// business.
+// report.html: one self-contained page about a run. Returns the text; run_folder writes it.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// HTML escaping, number formats, base64 and template filling.
 #include "ubique/engine/run/report_text.h"
 
 #include <cmath>
@@ -85,7 +86,7 @@ std::string fill_template(std::string_view text, const std::map<std::string, std
     const auto name = text.substr(begin + 2, end - begin - 2);
     const auto found = values.find(std::string(name));
     check(end != std::string_view::npos && found != values.end(), ErrorKind::Internal,
-          "[engine.report] the page has a blank '{}' that nobody fills.", name);
+          "[engine.report] the page's template has a blank '{}' without a value.", name);
     filled += found->second;
     text.remove_prefix(end + 2);
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes the folder's files, prunes old checkpoints, and keeps records consistent after a resume.
 #include "ubique/engine/run/run_folder.h"
 
 #include <algorithm>
@@ -23,8 +24,9 @@ namespace fs = std::filesystem;
 
 constexpr int kPlanVersion = 1;
 
-/// A run that never saved anything cannot go on: a new one takes its place.
-void clear_false_start(const fs::path& folder) {
+/// A run without any checkpoint cannot be resumed: its files are removed, so that a new run can
+/// use the folder.
+void remove_unsaved_run(const fs::path& folder) {
   std::error_code ignored;
   const bool saved =
       fs::exists(folder / "checkpoints", ignored) && !fs::is_empty(folder / "checkpoints", ignored);
@@ -102,12 +104,12 @@ Scores event_scalars(const EpochRecord& record) {
 
 struct RunFolder::State {
   State(fs::path run_path, bool resume) : path(std::move(run_path)), lock(path) {
-    if (!resume) clear_false_start(path);
+    if (!resume) remove_unsaved_run(path);
     if (!resume) refuse_second_run(path);
     metrics.emplace(path / "metrics.jsonl");
   }
 
-  /// What comes next replaces what was said of later steps before the resume.
+  /// The first record after a resume removes the older records of later steps.
   template <typename Record>
   void log(const Record& record) {
     if (resumed_at) metrics->rewind(*resumed_at);
@@ -120,7 +122,7 @@ struct RunFolder::State {
   fs::path path;
   RunLock lock;
   std::optional<MetricsLog> metrics;
-  std::optional<EventFile> events;         // from the first record on
+  std::optional<EventFile> events;         // created with the first record
   std::optional<std::int64_t> resumed_at;  // step of the checkpoint, until the next record
 };
 

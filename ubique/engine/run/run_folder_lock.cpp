@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// flock on FOLDER/.lock, with the owner's process id in the file for the error message.
 #include "ubique/engine/run/run_folder_lock.h"
 
 #include <fcntl.h>

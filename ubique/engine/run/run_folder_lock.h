@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// One process at a time trains into a run folder.
+// The lock that lets only one process at a time train into a run folder.
 #pragma once
 
 #include <filesystem>
 
 namespace ubique::engine {
 
-/// Makes the folder and holds FOLDER/.lock as long as it lives. The system lets go of it when the
-/// process ends, however it does; the file stays behind and means nothing.
+/// Creates the folder and holds a lock on FOLDER/.lock for its lifetime. The system releases the
+/// lock when the process ends, also by a kill; the file that remains has no meaning.
 class RunLock {
  public:
   /// Usage error that names the process that holds it.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ubique/engine/run/report_charts.h"
+// Axes, ticks, SVG paths, labels and hover values of one chart.
+#include "ubique/engine/run/report_chart.h"
 
 #include <fmt/format.h>
 
@@ -16,24 +17,24 @@
 namespace ubique::engine {
 namespace {
 
-constexpr std::size_t kMostPoints = 480;  // about one for every pixel that a chart is wide
-constexpr double kLogSpan = 50;           // larger ratios hide the small values on a plain scale
-constexpr double kBoxSize = 1000;         // the SVG's own units, both ways
+constexpr std::size_t kMostPoints = 480;  // about one per pixel of a chart's width
+constexpr double kLogSpan = 50;           // larger ratios hide the small values on a linear scale
+constexpr double kBoxSize = 1000;         // width and height in the SVG's own units
 
-/// From values to shares of an axis, 0 to 1.
+/// Maps values to positions on an axis, 0 to 1.
 struct Scale {
   double low = 0, high = 1;
   bool logarithmic = false;
 
   double share(double value) const {
-    const auto place = [this](double v) { return logarithmic ? std::log10(v) : v; };
-    return (place(value) - place(low)) / (place(high) - place(low));
+    const auto mapped = [this](double v) { return logarithmic ? std::log10(v) : v; };
+    return (mapped(value) - mapped(low)) / (mapped(high) - mapped(low));
   }
 };
 
 bool is_drawn(const ChartSeries& series) { return series.style != LineStyle::Ticks; }
 
-/// The distance of 1, 2 or 5 times a power of ten (of two for bytes) that gives some five steps.
+/// A tick distance of 1, 2 or 5 times a power of ten (a power of two for bytes): about five ticks.
 double nice_step(double span, bool bytes) {
   const double rough = span / 5;
   if (bytes) return std::exp2(std::ceil(std::log2(rough)));
@@ -44,7 +45,7 @@ double nice_step(double span, bool bytes) {
   return 10 * power;
 }
 
-std::vector<double> plain_ticks(Scale& scale, bool bytes, bool widen) {
+std::vector<double> linear_ticks(Scale& scale, bool bytes, bool widen) {
   const double step = nice_step(scale.high - scale.low, bytes);
   if (widen) {
     scale.low = std::floor(scale.low / step + 1e-9) * step;
@@ -77,12 +78,12 @@ struct Range {
   bool empty() const { return low > high; }
   Scale scale() const {
     if (high > low) return {low, high};
-    const double room = high == 0 ? 1 : std::abs(high) / 2;  // one value: in the middle
+    const double room = high == 0 ? 1 : std::abs(high) / 2;  // a single value is centred
     return {low - room, high + room};
   }
 };
 
-/// A chart's axes and the points that are left after thinning out.
+/// A chart with thinned points, and its axes.
 struct Drawing {
   Chart chart;
   Scale x, y;
@@ -106,12 +107,12 @@ std::optional<Drawing> lay_out_chart(const Chart& chart) {
   const bool bytes = chart.unit == ChartUnit::Bytes;
   if (bytes) up.add(0);
   drawing.x = across.scale();
-  drawing.x_ticks = plain_ticks(drawing.x, /*bytes=*/false, /*widen=*/false);
+  drawing.x_ticks = linear_ticks(drawing.x, /*bytes=*/false, /*widen=*/false);
   std::erase_if(drawing.x_ticks, [](double tick) { return tick != std::floor(tick); });
   drawing.y = up.scale();
   const bool wide =
       chart.may_be_logarithmic && drawing.y.low > 0 && drawing.y.high > kLogSpan * drawing.y.low;
-  drawing.y_ticks = wide ? log_ticks(drawing.y) : plain_ticks(drawing.y, bytes, /*widen=*/true);
+  drawing.y_ticks = wide ? log_ticks(drawing.y) : linear_ticks(drawing.y, bytes, /*widen=*/true);
   return drawing;
 }
 
@@ -120,7 +121,7 @@ std::string value_text(double value, ChartUnit unit) {
   return number_text(std::abs(value) < 1e-12 ? 0 : value);
 }
 
-/// A path through the points, with a new start after each gap.
+/// A path through the points, interrupted at non-finite values.
 std::string line_path(const Drawing& drawing, const ChartPoints& points) {
   std::string path;
   bool drawn = false;
@@ -135,7 +136,7 @@ std::string line_path(const Drawing& drawing, const ChartPoints& points) {
   return path;
 }
 
-/// Strokes without length and with round ends: dots that stay round however the SVG is stretched.
+/// Zero-length strokes with round ends: dots that stay round however the SVG is stretched.
 std::string dot_path(const Drawing& drawing, const ChartPoints& points) {
   std::string path;
   for (const auto& point : points) {
@@ -155,8 +156,8 @@ std::string tick_path(const Drawing& drawing, const ChartPoints& points) {
   return path;
 }
 
-/// The class that gives a series its colour and style. A faint one has the colour of the one before
-/// it; marks and events have theirs.
+/// The CSS class of each series. A faint one has the colour of the series before it; reference
+/// values and events have classes of their own.
 std::vector<std::string> series_classes(const Chart& chart) {
   std::vector<std::string> classes;
   int colour = -1;
@@ -178,7 +179,7 @@ std::vector<std::string> series_classes(const Chart& chart) {
   return classes;
 }
 
-/// Faint ones first, so that they lie behind.
+/// Faint series are drawn first, behind the others.
 std::string draw_series(const Drawing& drawing) {
   const auto classes = series_classes(drawing.chart);
   std::string behind, front;
@@ -186,8 +187,8 @@ std::string draw_series(const Drawing& drawing) {
     const auto& series = drawing.chart.series[i];
     const auto path =
         is_drawn(series) ? line_path(drawing, series.points) : tick_path(drawing, series.points);
-    auto& place = series.style == LineStyle::Faint ? behind : front;
-    place += fmt::format("<path class=\"line {}\" d=\"{}\"/>", classes[i], path);
+    auto& layer = series.style == LineStyle::Faint ? behind : front;
+    layer += fmt::format("<path class=\"line {}\" d=\"{}\"/>", classes[i], path);
     if (series.style == LineStyle::Dots || series.points.size() == 1) {
       front += fmt::format("<path class=\"dots {}\" d=\"{}\"/>", classes[i],
                            dot_path(drawing, series.points));
@@ -212,7 +213,7 @@ std::string axis_labels(const Drawing& drawing) {
                             value_text(tick, drawing.chart.unit));
   }
   for (const double tick : drawing.x_ticks) {
-    const bool at_the_end = drawing.left(tick) > 0.96;  // its label must not stick out
+    const bool at_the_end = drawing.left(tick) > 0.96;  // its label must stay inside
     x_labels +=
         fmt::format("<span{} style=\"left:{:.2f}%\">{}</span>", at_the_end ? " class=\"end\"" : "",
                     100 * drawing.left(tick), count_text(std::llround(tick)));
@@ -235,7 +236,7 @@ std::string legend(const Chart& chart) {
 }
 
 /// "loss: from 1.2 at step 1 to 0.3 at step 500, lowest 0.29, highest 1.2".
-std::string spoken(const ChartSeries& series, ChartUnit unit) {
+std::string series_description(const ChartSeries& series, ChartUnit unit) {
   if (!is_drawn(series)) {
     return fmt::format("{}: {} times", series.name, series.points.size());
   }
@@ -255,11 +256,12 @@ std::string spoken(const ChartSeries& series, ChartUnit unit) {
 
 std::string description(const Chart& chart) {
   std::vector<std::string> sentences;
-  for (const auto& series : chart.series) sentences.push_back(spoken(series, chart.unit));
+  for (const auto& series : chart.series)
+    sentences.push_back(series_description(series, chart.unit));
   return chart.title + ". " + join(sentences, "; ") + ".";
 }
 
-/// What the page's script needs to show values under the pointer.
+/// The JSON from which the page's script shows the values under the pointer.
 std::string hover_values(const Drawing& drawing) {
   const auto round = [](double value) { return Json::parse(fmt::format("{:.5g}", value)); };
   Json json = {{"x", {drawing.x.low, drawing.x.high}},
@@ -280,7 +282,50 @@ std::string hover_values(const Drawing& drawing) {
   return escape_html(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
+/// Minimum and maximum of points[begin, end), sorted by x; one point if they are the same or none
+/// is finite.
+void keep_extremes(const ChartPoints& points, std::size_t begin, std::size_t end,
+                   ChartPoints& kept) {
+  std::size_t low = begin, high = begin;
+  for (std::size_t i = begin; i < end; ++i) {
+    if (!std::isfinite(points[i].y)) continue;
+    if (!std::isfinite(points[low].y) || points[i].y < points[low].y) low = i;
+    if (!std::isfinite(points[high].y) || points[i].y > points[high].y) high = i;
+  }
+  kept.push_back(points[std::min(low, high)]);
+  if (low != high) kept.push_back(points[std::max(low, high)]);
+}
+
 }  // namespace
+
+ChartPoints thin_out(const ChartPoints& points, std::size_t most) {
+  if (points.size() <= most) return points;
+  const std::size_t inner = points.size() - 2;  // both ends are kept
+  const std::size_t intervals = std::max<std::size_t>(1, most / 2 - 1);
+  ChartPoints kept = {points.front()};
+  for (std::size_t i = 0; i < intervals; ++i) {
+    keep_extremes(points, 1 + inner * i / intervals, 1 + inner * (i + 1) / intervals, kept);
+  }
+  kept.push_back(points.back());
+  return kept;
+}
+
+ChartPoints smooth(const ChartPoints& points, std::size_t window) {
+  std::vector<double> sums = {0}, counts = {0};  // of the points before each index
+  for (const auto& point : points) {
+    const bool finite = std::isfinite(point.y);
+    sums.push_back(sums.back() + (finite ? point.y : 0));
+    counts.push_back(counts.back() + (finite ? 1 : 0));
+  }
+  ChartPoints means;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::size_t begin = i - std::min(i, window / 2);
+    const std::size_t end = std::min(points.size(), i + window / 2 + 1);
+    // No finite value in the window: 0 / 0 is NaN, which interrupts the line.
+    means.push_back({points[i].x, (sums[end] - sums[begin]) / (counts[end] - counts[begin])});
+  }
+  return means;
+}
 
 std::string chart_figure(const Chart& chart) {
   const auto drawing = lay_out_chart(chart);
