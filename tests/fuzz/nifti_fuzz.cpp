@@ -7,7 +7,6 @@
 #include "tests/fuzz/fuzz.h"
 #include "ubique/io/archive/gzip.h"
 #include "ubique/io/scans/nifti.h"
-#include "ubique/io/scans/nifti_writer.h"
 
 using namespace ubique;
 using fuzz::bytes_of;

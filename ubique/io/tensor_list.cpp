@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chooses the reader by the first bytes or the extension.
 #include "ubique/io/tensor_list.h"
 
 #include <fstream>
@@ -33,7 +34,7 @@ std::vector<TensorInfo> without_values(std::vector<HostTensor> tensors) {
   return infos;
 }
 
-/// Nothing for a file of another kind.
+/// Nothing for other formats.
 std::optional<std::vector<TensorInfo>> list_known(const std::filesystem::path& path,
                                                   const std::string& start) {
   const auto bytes = std::as_bytes(std::span(start));

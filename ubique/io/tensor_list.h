@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file of tensors holds, whatever its format: for those who must say why it is not theirs.
+// Lists the tensors of a file of any known format, for error messages about files that do not fit.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@
 
 namespace ubique::io {
 
-/// Names, types and shapes in a safetensors file, PyTorch's .pt and .pth, Keras's .h5, NumPy's .npz
-/// or TensorFlow's .pb. Input error of its reader for a damaged one, and for files of other kinds.
+/// Names, dtypes and shapes in a safetensors file, PyTorch's .pt and .pth, Keras's .h5, NumPy's
+/// .npz or TensorFlow's .pb. Input error for damaged files and for other formats.
 std::vector<TensorInfo> list_tensors(const std::filesystem::path& path);
 
 /// "3 tensors: a [2, 3], b [4], c []": the first four of them; or why they cannot be listed.

@@ -71,8 +71,8 @@ std::string encoded(const Picture& picture, const JpegForm& form) {
   return out;
 }
 
-Picture parse(const std::string& file, io::Turn turn = io::Turn::Upright) {
-  return io::parse_jpeg(test::bytes_of(file), "x.jpg", turn);
+Picture parse(const std::string& file, io::ExifOrientation exif = io::ExifOrientation::Apply) {
+  return io::parse_jpeg(test::bytes_of(file), "x.jpg", exif);
 }
 
 std::string error_for(const std::string& file) {
@@ -166,7 +166,7 @@ TEST_CASE("jpeg: the eight ways to hold a camera all give the upright picture") 
   for (int orientation = 1; orientation <= 8; ++orientation) {
     CAPTURE(orientation);
     const auto turned =
-        io::turned_upright(stored[static_cast<std::size_t>(orientation - 1)], orientation);
+        io::apply_exif_orientation(stored[static_cast<std::size_t>(orientation - 1)], orientation);
     CHECK(turned.width == upright.width);
     CHECK(turned.height == upright.height);
     CHECK(turned.pixels == upright.pixels);
@@ -179,9 +179,10 @@ TEST_CASE("jpeg: a camera's note turns the picture, of either byte order, or is 
     const auto file = with_segment(plain, exif(6, big));
     CHECK(parse(file).width == 10);
     CHECK(parse(file).height == 20);
-    CHECK(parse(file, io::Turn::AsStored).pixels == parse(plain).pixels);
+    CHECK(parse(file, io::ExifOrientation::Ignore).pixels == parse(plain).pixels);
     CHECK(io::jpeg_size(test::bytes_of(file), "x") == io::PictureSize{10, 20});
-    CHECK(io::jpeg_size(test::bytes_of(file), "x", io::Turn::AsStored) == io::PictureSize{20, 10});
+    CHECK(io::jpeg_size(test::bytes_of(file), "x", io::ExifOrientation::Ignore) ==
+          io::PictureSize{20, 10});
   }
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads large ranges with two threads.
 #include "ubique/io/archive/bulk_read.h"
 
 #include <unistd.h>
@@ -13,8 +14,8 @@
 namespace ubique::io {
 namespace {
 
-constexpr std::size_t kWorthAThread = 8U << 20U;
-constexpr std::size_t kPieceBytes = 1U << 30U;  // one call may not take 2 GiB on macOS
+constexpr std::size_t kMinForTwoThreads = 8U << 20U;
+constexpr std::size_t kPieceBytes = 1U << 30U;  // macOS limits one read to less than 2 GiB
 
 void read_range(const MappedFile& file, std::uint64_t offset, std::span<std::byte> out) {
   while (!out.empty()) {
@@ -32,9 +33,9 @@ void read_range(const MappedFile& file, std::uint64_t offset, std::span<std::byt
 }  // namespace
 
 void bulk_read(const MappedFile& file, std::uint64_t offset, std::span<std::byte> out) {
-  if (out.size() < kWorthAThread) return read_range(file, offset, out);
-  // Two threads: one alone does not fill the memory bus (bench/safetensors). No launch policy:
-  // where no thread can be had, get() does the work.
+  if (out.size() < kMinForTwoThreads) return read_range(file, offset, out);
+  // One thread does not saturate the memory bus (bench/safetensors). Without a launch policy, get()
+  // does the work itself where no thread can be started.
   const auto half = out.size() / 2;
   auto second = std::async([&] { read_range(file, offset + half, out.subspan(half)); });
   read_range(file, offset, out.first(half));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of any width in files of either byte order, whatever this machine's own is.
+// Integers of any width in files of either byte order, on machines of either byte order.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace ubique::io {
 
 inline constexpr bool kLittleMachine = std::endian::native == std::endian::little;
 
-/// All bytes of `bytes` (at most 8) as one number, the lowest first.
+/// `bytes` (at most 8) as one little-endian integer.
 inline std::uint64_t load_little(std::span<const std::byte> bytes) {
   std::uint64_t value = 0;
   for (std::size_t i = bytes.size(); i-- > 0;) {
@@ -22,7 +22,7 @@ inline std::uint64_t load_little(std::span<const std::byte> bytes) {
   return value;
 }
 
-/// The same, the highest byte first.
+/// The same, big-endian.
 inline std::uint64_t load_big(std::span<const std::byte> bytes) {
   std::uint64_t value = 0;
   for (const auto byte : bytes) value = value << 8U | std::to_integer<std::uint64_t>(byte);
@@ -33,7 +33,7 @@ inline void append_little(std::string& out, std::uint64_t value, std::size_t wid
   for (std::size_t i = 0; i < width; ++i) out += static_cast<char>(value >> (8 * i) & 0xFFU);
 }
 
-/// Turns each number of `width` bytes around, in place.
+/// Reverses the bytes of each number of `width` bytes, in place.
 inline void swap_byte_order(std::span<std::byte> bytes, std::size_t width) {
   for (std::size_t i = 0; width > 1 && i + width <= bytes.size(); i += width) {
     std::reverse(bytes.begin() + static_cast<std::ptrdiff_t>(i),

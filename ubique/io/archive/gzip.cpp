@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// zlib streams behind GzipReader and GzipWriter.
 #include "ubique/io/archive/gzip.h"
 
 #include <zlib.h>
@@ -15,10 +16,10 @@
 namespace ubique::io {
 namespace {
 
-constexpr int kGzipWindow = 15 + 16;               // the largest window, gzip's frame around it
-constexpr std::size_t kGzipPiece = 1U << 30U;      // zlib counts in 32 bits
-constexpr std::size_t kGzipBuffer = 256U * 1024U;  // of compressed bytes, before they are passed on
-constexpr std::uint64_t kDeflateRatio = 1032;      // 258 bytes in 2 bits
+constexpr int kGzipWindow = 15 + 16;           // the largest window, with gzip's header and trailer
+constexpr std::size_t kGzipPiece = 1U << 30U;  // zlib counts in 32 bits
+constexpr std::size_t kGzipBuffer = 256U * 1024U;  // compressed bytes per call of the sink
+constexpr std::uint64_t kDeflateRatio = 1032;      // at most: 258 bytes from 2 bits
 
 Bytef* zlib_pointer(const std::byte* bytes) {
   // zlib only reads from next_in, but declares it without const.
@@ -84,7 +85,7 @@ void GzipReader::inflate_more() {
 }
 
 void GzipReader::next_member() {
-  // rest_ lies right behind what zlib still has.
+  // rest_ follows directly after the bytes that zlib still has.
   const std::span left(reinterpret_cast<const std::byte*>(stream_->next_in),
                        stream_->avail_in + rest_.size());
   ended_ = !is_gzip(left) || inflateReset(stream_.get()) != Z_OK;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// gzip streams, read from memory and written piece by piece. Knows nothing of what is inside.
+// gzip streams: read from memory, written piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -16,20 +16,20 @@ namespace ubique::io {
 
 bool is_gzip(std::span<const std::byte> start);
 
-/// What so many compressed bytes can become at most: deflate codes no more than 258 bytes in two
-/// bits. A length that a header claims is measured against this before memory is taken for it.
+/// The most bytes that `compressed` bytes can inflate to: deflate encodes at most 258 bytes in two
+/// bits. Check a length that a header claims against this before allocating it.
 std::uint64_t most_inflated(std::uint64_t compressed);
 
-/// Inflates straight into the caller's memory. Members that follow each other (as pigz and bgzip
-/// write them) are one content; what follows the last one is ignored. Input error for a stream that
-/// is cut short, damaged or fails its checksum.
+/// Inflates directly into the caller's buffer. Several members in a row (as pigz and bgzip write
+/// them) are read as one content; bytes after the last one are ignored. Input error for a stream
+/// that is cut short, damaged or fails its checksum.
 class GzipReader {
  public:
   GzipReader(std::span<const std::byte> compressed, std::string name);
 
-  /// Fills `out`, or as much of it as there still is; returns how much.
+  /// Fills `out` as far as the content reaches; returns the number of bytes.
   std::size_t read(std::span<std::byte> out);
-  /// Goes on to the end of the content, where its checksum is; gives up after `limit` bytes.
+  /// Reads on to the end of the content, where the checksum is; stops after `limit` bytes.
   void check_rest(std::uint64_t limit);
 
  private:
@@ -41,15 +41,15 @@ class GzipReader {
     void operator()(z_stream_s* stream) const;
   };
   std::unique_ptr<z_stream_s, Deleter> stream_;
-  std::span<const std::byte> rest_;  // of the compressed bytes, beyond those zlib was given
+  std::span<const std::byte> rest_;  // compressed bytes that zlib has not been given yet
   std::string name_;
   std::uint64_t produced_ = 0;
   bool ended_ = false;
 };
 
-constexpr int kGzipLevel = 6;  ///< zlib's own default; 0 stores, 9 takes longest
+constexpr int kGzipLevel = 6;  ///< zlib's default; 0 stores, 9 compresses most
 
-/// One member, without name or time, so that equal contents give equal files.
+/// Writes one member, without name or time, so that equal contents give equal files.
 class GzipWriter {
  public:
   using Sink = std::function<void(std::span<const std::byte>)>;

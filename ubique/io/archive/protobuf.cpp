@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Varints, tags and the four wire types.
 #include "ubique/io/archive/protobuf.h"
 
 #include <bit>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Protocol Buffers' wire format: numbered fields, written and read one by one. What the fields mean
-// is the format's business that is made of them. The library of that name is not used: LibTorch
-// carries one of its own, and two in one process end it.
+// Protocol Buffers' wire format: numbered fields, read and written one by one; their meaning is up
+// to the caller. The protobuf library is not used: LibTorch links its own copy, and two copies in
+// one process crash.
 #pragma once
 
 #include <cstddef>
@@ -33,22 +33,22 @@ struct ProtoField {
 
   int number = 0;
   Kind kind = Kind::Integer;
-  std::uint64_t value = 0;           ///< of the first, second and last kind
-  std::span<const std::byte> bytes;  ///< of Bytes: a text, a message, packed numbers
+  std::uint64_t value = 0;           ///< Integer, Fixed64, Fixed32
+  std::span<const std::byte> bytes;  ///< Bytes: a text, a message or packed numbers
 
   std::string_view text() const;
   float real() const;
 };
 
-/// Walks through a message. Input error that names `file` where it ends within a field or is no
-/// message at all.
+/// Iterates over the fields of a message. Input error that names `file` if the bytes end within a
+/// field or are no message.
 class ProtoReader {
  public:
   ProtoReader(std::span<const std::byte> bytes, std::string file)
       : rest_(bytes), file_(std::move(file)) {}
 
   std::optional<ProtoField> next();
-  /// The next packed integer; only in the bytes of a packed field.
+  /// The next integer of a packed field; construct the reader from that field's bytes.
   std::optional<std::uint64_t> next_integer();
 
  private:

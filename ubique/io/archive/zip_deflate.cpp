@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Raw deflate and inflate by zlib.
 #include "ubique/io/archive/zip_deflate.h"
 
 #include <zlib.h>
@@ -11,9 +12,9 @@ namespace ubique::io {
 namespace {
 
 constexpr int kRawWindow = -15;                  // negative: no header, no checksum
-constexpr std::size_t kMostPerTurn = 1U << 30U;  // zlib counts in 32 bits
+constexpr std::size_t kMostPerCall = 1U << 30U;  // zlib counts in 32 bits
 
-/// Gives a zlib stream its next pieces of input and room, so that neither is longer than it counts.
+/// Hands input and output buffers to a zlib stream in pieces that its 32-bit counters can hold.
 class StreamWindow {
  public:
   StreamWindow(z_stream& stream, std::span<const std::byte> in, std::span<std::byte> out)
@@ -21,13 +22,13 @@ class StreamWindow {
 
   void refill() {
     if (stream_.avail_in == 0) {
-      const auto piece = in_.first(std::min(in_.size(), kMostPerTurn));
+      const auto piece = in_.first(std::min(in_.size(), kMostPerCall));
       stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(piece.data()));
       stream_.avail_in = static_cast<uInt>(piece.size());
       in_ = in_.subspan(piece.size());
     }
     if (stream_.avail_out == 0) {
-      const auto piece = out_.first(std::min(out_.size(), kMostPerTurn));
+      const auto piece = out_.first(std::min(out_.size(), kMostPerCall));
       stream_.next_out = reinterpret_cast<Bytef*>(piece.data());
       stream_.avail_out = static_cast<uInt>(piece.size());
       out_ = out_.subspan(piece.size());
@@ -66,8 +67,8 @@ std::optional<std::vector<std::byte>> inflate_raw(std::span<const std::byte> pac
   z_stream stream{};
   const int ready = inflateInit2(&stream, kRawWindow);
   check(ready == Z_OK, ErrorKind::Internal, "[io.zip] zlib does not start; code {}.", ready);
-  // One byte more than promised: a stream without room left could not end, and one that gives more
-  // than it promised shows there.
+  // One byte more than expected: zlib needs room left to report the end of the stream, and a stream
+  // that is too long fills it.
   std::vector<std::byte> bytes(size + 1);
   StreamWindow window(stream, packed, bytes);
   int code = Z_OK;

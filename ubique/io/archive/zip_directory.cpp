@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Finds, parses and checks the central directory of a zip archive.
 #include "ubique/io/archive/zip_directory.h"
 
 #include <algorithm>
@@ -17,15 +18,15 @@ namespace {
 // Deflate spends at least two bits on a run of at most 258 bytes: 1032 bytes from one.
 constexpr std::uint64_t kMostInflation = 1032;
 
-struct DirectoryPlace {
+struct DirectoryRange {
   std::uint64_t begin = 0, size = 0, count = 0;
 };
 
-/// An entry while it is checked.
+/// An entry while it is being checked.
 struct CheckedEntry {
   ZipEntry entry;
   std::uint16_t flags = 0;
-  std::uint64_t header = 0;  // where its local header begins
+  std::uint64_t header = 0;  // offset of its local header
 };
 
 class DirectoryReader {
@@ -47,8 +48,8 @@ class DirectoryReader {
   }
 
   std::uint64_t find_end() const;
-  DirectoryPlace find_directory() const;
-  DirectoryPlace find_directory64(std::uint64_t end) const;
+  DirectoryRange find_directory() const;
+  DirectoryRange find_directory64(std::uint64_t end) const;
   CheckedEntry read_entry(std::uint64_t at) const;
   void read_sizes64(CheckedEntry& result, std::span<const std::byte> extra) const;
   void check_entry(const CheckedEntry& checked, std::uint16_t method) const;
@@ -69,14 +70,11 @@ std::span<const std::byte> DirectoryReader::bytes(std::uint64_t at, std::uint64_
   return file_.subspan(at, size);
 }
 
-/// The last record, found from the end: behind it there is only its comment.
+/// Offset of the end record, searched from the end of the file: only a comment may follow it.
 std::uint64_t DirectoryReader::find_end() const {
   constexpr std::uint64_t kLongestComment = 0xFFFF;
-  const auto known = looks_like(file_);
   check(file_.size() >= zip::kEndBytes && number(0, 2) == 0x4b50, ErrorKind::Input,
-        "[io.zip] {} is not a zip archive; {}", name_,
-        known.empty() ? std::string("got other bytes at its start.")
-                      : fmt::format("this looks like {}.", known));
+        "[io.zip] {} is not a zip archive; {}", name_, looks_like_clause(file_));
   const auto last = file_.size() - zip::kEndBytes;
   for (std::uint64_t comment = 0; comment <= std::min<std::uint64_t>(last, kLongestComment);
        ++comment) {
@@ -86,7 +84,7 @@ std::uint64_t DirectoryReader::find_end() const {
   damaged("its list of entries is missing");
 }
 
-DirectoryPlace DirectoryReader::find_directory64(std::uint64_t end) const {
+DirectoryRange DirectoryReader::find_directory64(std::uint64_t end) const {
   const auto locator = end - zip::kLocator64Bytes;
   const auto at = number(locator + 8, 8);
   require(number(at, 4) == zip::kEnd64Signature && at + zip::kEnd64Bytes <= locator,
@@ -94,13 +92,13 @@ DirectoryPlace DirectoryReader::find_directory64(std::uint64_t end) const {
   require(number(at + 16, 4) == 0 && number(at + 20, 4) == 0 &&
               number(at + 24, 8) == number(at + 32, 8),
           "it is one part of several");
-  const DirectoryPlace place{number(at + 48, 8), number(at + 40, 8), number(at + 32, 8)};
+  const DirectoryRange place{number(at + 48, 8), number(at + 40, 8), number(at + 32, 8)};
   require(place.begin <= at && place.size == at - place.begin,
           "its list of entries is not where it should be");
   return place;
 }
 
-DirectoryPlace DirectoryReader::find_directory() const {
+DirectoryRange DirectoryReader::find_directory() const {
   const auto end = find_end();
   if (end >= zip::kLocator64Bytes &&
       number(end - zip::kLocator64Bytes, 4) == zip::kLocator64Signature) {
@@ -108,7 +106,7 @@ DirectoryPlace DirectoryReader::find_directory() const {
   }
   require(number(end + 4, 4) == 0 && number(end + 8, 2) == number(end + 10, 2),
           "it is one part of several");
-  const DirectoryPlace place{number(end + 16, 4), number(end + 12, 4), number(end + 10, 2)};
+  const DirectoryRange place{number(end + 16, 4), number(end + 12, 4), number(end + 10, 2)};
   require(place.begin <= end && place.size == end - place.begin,
           "its list of entries is not where it should be");
   return place;
@@ -194,7 +192,7 @@ void DirectoryReader::find_data(CheckedEntry& checked) const {
 void DirectoryReader::check_overlap(std::vector<CheckedEntry> entries, std::uint64_t end) const {
   std::sort(entries.begin(), entries.end(),
             [](const auto& a, const auto& b) { return a.header > b.header; });
-  for (const auto& checked : entries) {  // from the last
+  for (const auto& checked : entries) {  // last one first
     require(checked.entry.begin + checked.entry.packed <= end, "two entries overlap");
     end = checked.header;
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The list of entries at the end of a zip archive, checked completely: each entry's header and data
-// lie in the file, overlap no other and have a name that stays in its folder. Reads no data.
+// The central directory of a zip archive, checked completely: each entry's header and data lie
+// inside the file, overlap no other entry, and its name cannot leave the folder. Reads no data.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@ struct ZipEntry {
   std::string name;  ///< is_plain_zip_name
   bool deflated = false;
   std::uint32_t crc = 0;
-  std::uint64_t begin = 0;   ///< of the packed bytes in the file
-  std::uint64_t packed = 0;  ///< bytes in the file
+  std::uint64_t begin = 0;   ///< offset of the packed bytes
+  std::uint64_t packed = 0;  ///< bytes as stored
   std::uint64_t size = 0;    ///< bytes unpacked
 };
 
-/// Relative, in UTF-8, without "..", backslashes, drives and control characters.
+/// A relative path in UTF-8 without "..", backslashes, drive letters and control characters.
 bool is_plain_zip_name(std::string_view name);
 
-/// In the order of the list; folders are left out. Input error for anything else than plain zip or
-/// zip64 in one piece: encrypted, spanned, another compression, names that leave the folder or are
-/// given twice, sizes that no compression could reach.
+/// In the order of the directory, without folders. Input error for anything but plain zip or zip64
+/// in one file: encrypted, spanned, another compression, names that leave the folder or occur
+/// twice, impossible sizes.
 std::vector<ZipEntry> parse_zip_directory(std::span<const std::byte> file, const std::string& name);
 
 }  // namespace ubique::io

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads and checks the data of zip entries.
 #include "ubique/io/archive/zip_reader.h"
 
 #include <zlib.h>
@@ -22,7 +23,7 @@ const ZipEntry* ZipReader::find(std::string_view name) const {
 }
 
 std::span<const std::byte> ZipReader::read(const ZipEntry& entry,
-                                           std::vector<std::byte>& room) const {
+                                           std::vector<std::byte>& buffer) const {
   auto bytes = file_.subspan(entry.begin, entry.packed);
   if (entry.deflated) {
     auto inflated = inflate_raw(bytes, entry.size);
@@ -30,8 +31,8 @@ std::span<const std::byte> ZipReader::read(const ZipEntry& entry,
           "[io.zip] {}: entry '{}' does not unpack; expected {} bytes from {} deflated ones. The "
           "file is damaged.",
           name_, printable(entry.name), entry.size, entry.packed);
-    room = std::move(*inflated);
-    bytes = room;
+    buffer = std::move(*inflated);
+    bytes = buffer;
   }
   const auto crc = crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
   check(crc == entry.crc, ErrorKind::Input,
@@ -42,8 +43,8 @@ std::span<const std::byte> ZipReader::read(const ZipEntry& entry,
 }
 
 std::string ZipReader::read_text(const ZipEntry& entry) const {
-  std::vector<std::byte> room;
-  const auto bytes = read(entry, room);
+  std::vector<std::byte> buffer;
+  const auto bytes = read(entry, buffer);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 

@@ -15,16 +15,16 @@ namespace ubique::io {
 
 class ZipReader {
  public:
-  /// `file` must outlive this; `name` stands for it in messages.
+  /// `file` must outlive this; error messages call it `name`.
   ZipReader(std::span<const std::byte> file, std::string name);
 
   const std::string& name() const { return name_; }
   const std::vector<ZipEntry>& entries() const { return entries_; }
   const ZipEntry* find(std::string_view name) const;  ///< null if there is none
 
-  /// The entry's bytes: a view into the file if it is stored, else unpacked into `room`. Input
-  /// error if they do not have the size and the checksum that the archive states.
-  std::span<const std::byte> read(const ZipEntry& entry, std::vector<std::byte>& room) const;
+  /// The entry's bytes: a view into the file if it is stored, else inflated into `buffer`. Input
+  /// error if size or checksum differ from what the archive states.
+  std::span<const std::byte> read(const ZipEntry& entry, std::vector<std::byte>& buffer) const;
   std::string read_text(const ZipEntry& entry) const;
 
  private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Local headers, data and the central directory of a zip64 archive.
 #include "ubique/io/archive/zip_writer.h"
 
 #include <zlib.h>
@@ -17,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t kZip64Version = 45;
 constexpr std::uint64_t kFirstDay = 0x00210000;  // midnight, then 1980-01-01
-constexpr std::size_t kLongestName = 0xFFFF;
+constexpr std::size_t kLongestEntryName = 0xFFFF;
 constexpr std::size_t kLocalExtra = 4 + 16;
 constexpr std::size_t kCentralExtra = 4 + 24;
 
@@ -26,7 +27,8 @@ std::uint32_t crc_of(std::span<const std::byte> bytes) {
       crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
 }
 
-/// Version, flags, method, date, checksum and the two sizes, which both headers of an entry hold.
+/// The fields that an entry's local and central header share: version, flags, method, date,
+/// checksum and sizes.
 void append_common(std::string& out, std::uint16_t method, std::uint32_t crc) {
   append_little(out, kZip64Version, 2);
   append_little(out, zip::kUtf8Flag, 2);
@@ -37,11 +39,11 @@ void append_common(std::string& out, std::uint16_t method, std::uint32_t crc) {
   append_little(out, zip::kIn64, 4);
 }
 
-/// The three records behind the list of entries.
+/// The three records after the central directory.
 std::string zip_end(std::uint64_t begin, std::uint64_t end, std::uint64_t count) {
   std::string out;
   append_little(out, zip::kEnd64Signature, 4);
-  append_little(out, zip::kEnd64Bytes - 12, 8);  // of what follows
+  append_little(out, zip::kEnd64Bytes - 12, 8);  // size of the rest of this record
   append_little(out, kZip64Version, 2);
   append_little(out, kZip64Version, 2);
   append_little(out, 0, 8);  // disks
@@ -80,10 +82,10 @@ void ZipWriter::deflate(const std::string& name, std::span<const std::byte> byte
 }
 
 void ZipWriter::add(Written entry, std::span<const std::byte> packed, std::size_t alignment) {
-  check(is_plain_zip_name(entry.name) && entry.name.size() <= kLongestName, ErrorKind::Input,
+  check(is_plain_zip_name(entry.name) && entry.name.size() <= kLongestEntryName, ErrorKind::Input,
         "[io.zip] an entry cannot be named '{}'; expected a relative path in UTF-8 without '..', "
         "at most {} bytes long.",
-        printable(entry.name), kLongestName);
+        printable(entry.name), kLongestEntryName);
   entry.begin = static_cast<std::uint64_t>(file_.size());
   std::size_t padding = 0;
   if (alignment > 1) {

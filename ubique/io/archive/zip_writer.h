@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes zip archives, entry by entry. Always zip64, so that what large files need is what every
-// test has read; dates are the format's first day, so that equal content gives equal bytes.
+// Writes zip archives, entry by entry. Always zip64, so that small tests cover what large files
+// need; every date is 1980-01-01, so that equal content gives equal bytes.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,10 @@ namespace ubique::io {
 
 class ZipWriter {
  public:
-  /// The file appears by commit(), complete or not at all.
+  /// The file appears at commit(), complete or not at all.
   explicit ZipWriter(const std::filesystem::path& path) : file_(path) {}
 
-  /// Names are relative paths, each once. The data begin at a multiple of `alignment`.
+  /// Names are relative paths, each used once. The data begin at a multiple of `alignment`.
   void store(const std::string& name, std::span<const std::byte> bytes, std::size_t alignment = 1);
   void store(const std::string& name, std::string_view text);
   void deflate(const std::string& name, std::span<const std::byte> bytes);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chooses between PNG and JPEG; converts between grey, RGB and RGBA.
 #include "ubique/io/images/image.h"
 
 #include "ubique/base/error.h"
@@ -17,13 +18,10 @@ ImageKind image_kind(std::span<const std::byte> file, const std::string& name) {
   if (what == "a PNG picture") return ImageKind::Png;
   if (what == "a JPEG picture") return ImageKind::Jpeg;
   fail(ErrorKind::Input, "[io.image] {} is no picture that can be read; it looks like {}, {}", name,
-       file.empty()   ? "an empty file"
-       : what.empty() ? "something unknown"
-                      : what,
-       "expected PNG or JPEG. Convert it first.");
+       looks_like_or_unknown(file), "expected PNG or JPEG. Convert it first.");
 }
 
-/// From IHDR, which the format wants first: 16 bytes in, width and height.
+/// From the IHDR chunk, which must come first: width and height at byte 16.
 PictureSize png_size(std::span<const std::byte> file, const std::string& name) {
   constexpr std::size_t kSizeAt = 16, kSizeEnd = 24;
   constexpr std::uint64_t kLongestSide = 0x7FFF'FFFF;
@@ -47,21 +45,22 @@ std::size_t pixel_count(const Picture& picture) {
 
 }  // namespace
 
-Picture parse_image(std::span<const std::byte> file, const std::string& name, Turn turn) {
+Picture parse_image(std::span<const std::byte> file, const std::string& name,
+                    ExifOrientation exif) {
   return image_kind(file, name) == ImageKind::Png ? parse_png(file, name)
-                                                  : parse_jpeg(file, name, turn);
+                                                  : parse_jpeg(file, name, exif);
 }
 
-Picture read_image(const std::filesystem::path& path, Turn turn) {
+Picture read_image(const std::filesystem::path& path, ExifOrientation exif) {
   const MappedFile file(path);
-  return parse_image(file.bytes(), path.string(), turn);
+  return parse_image(file.bytes(), path.string(), exif);
 }
 
-PictureSize image_size(const std::filesystem::path& path, Turn turn) {
+PictureSize image_size(const std::filesystem::path& path, ExifOrientation exif) {
   const MappedFile file(path);
   const auto name = path.string();
   return image_kind(file.bytes(), name) == ImageKind::Png ? png_size(file.bytes(), name)
-                                                          : jpeg_size(file.bytes(), name, turn);
+                                                          : jpeg_size(file.bytes(), name, exif);
 }
 
 bool is_image_name(const std::filesystem::path& path) {

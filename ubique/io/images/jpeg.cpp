@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// libjpeg ends the program on an error unless told otherwise; here it jumps back to the step that
-// called it, and none of those steps owns anything.
+// Decodes JPEG by libjpeg. By default an error of libjpeg ends the program; here it jumps back
+// (longjmp) to the step that called it, so those steps must own nothing that needs a destructor.
+#include "ubique/io/images/jpeg.h"
 
+#include <cstdio>
+// clang-format off: jpeglib.h needs FILE, jerror.h needs jpeglib.h.
 #include <jerror.h>
 #include <jpeglib.h>
+// clang-format on
+
 #include <algorithm>
 #include <array>
 #include <csetjmp>
 #include <cstdint>
-#include <cstdio>
 #include <string_view>
 #include <utility>
 
@@ -16,12 +20,8 @@
 #include "ubique/base/files/file.h"
 #include "ubique/io/archive/byte_order.h"
 #include "ubique/io/archive/file_type.h"
-#include "ubique/io/images/jpeg.h"
 
-// jpeglib.h needs FILE from above.
-// jerror.h needs jpeglib.h from above.
 namespace ubique::io {
-
 namespace {
 
 using std::string_view_literals::operator""sv;
@@ -62,24 +62,24 @@ int exif_orientation(std::span<const std::byte> segment) {
   return kUpright;
 }
 
-bool lies_on_its_side(int orientation) { return orientation >= 5; }
+bool swaps_sides(int orientation) { return orientation >= 5; }
 
-Picture turned_upright(Picture picture, int orientation) {
+Picture apply_exif_orientation(Picture picture, int orientation) {
   if (orientation <= kUpright || orientation > 8) return picture;
   const int width = picture.width, height = picture.height;
   const auto channels = static_cast<std::size_t>(picture.channels);
   Picture out{width, height, picture.channels, {}};
-  if (lies_on_its_side(orientation)) std::swap(out.width, out.height);
+  if (swaps_sides(orientation)) std::swap(out.width, out.height);
   out.pixels.resize(picture.pixels.size());
-  const bool right_to_left = orientation == 2 || orientation == 3 || orientation == 7 ||
-                             orientation == 8;  // in the stored picture, along the shown one
+  const bool right_to_left =
+      orientation == 2 || orientation == 3 || orientation == 7 || orientation == 8;
   const bool bottom_up =
       orientation == 3 || orientation == 4 || orientation == 6 || orientation == 7;
   auto* to = out.pixels.data();
   for (int y = 0; y < out.height; ++y) {
     for (int x = 0; x < out.width; ++x) {
-      const int across = lies_on_its_side(orientation) ? y : x;
-      const int down = lies_on_its_side(orientation) ? x : y;
+      const int across = swaps_sides(orientation) ? y : x;
+      const int down = swaps_sides(orientation) ? x : y;
       const auto column = static_cast<std::size_t>(right_to_left ? width - 1 - across : across);
       const auto row = static_cast<std::size_t>(bottom_up ? height - 1 - down : down);
       const auto from = (row * static_cast<std::size_t>(width) + column) * channels;
@@ -92,12 +92,12 @@ Picture turned_upright(Picture picture, int orientation) {
 namespace {
 
 constexpr std::uint64_t kMostJpegPixels = (1U << 30U) / 4;
-// One bit for a block of 8 x 8 at least, and one block of a colour for 32 x 32 pixels at most.
+// A block of 8 x 8 takes at least one bit, and one chroma block covers at most 32 x 32 pixels.
 constexpr std::uint64_t kMostPixelsPerByte = 2048;
-constexpr int kMostScans = 100;  // of a progressive picture; more only cost time
+constexpr int kMostScans = 100;  // progressive; more only cost time
 constexpr std::array<JOCTET, 2> kEndOfImage = {0xFF, JPEG_EOI};
 
-/// libjpeg's reader with all it needs; plain data where its longjmp may pass.
+/// State of libjpeg's decoder; plain data, because longjmp may skip destructors.
 struct JpegReader {
   explicit JpegReader(std::span<const std::byte> file);
   ~JpegReader() { jpeg_destroy_decompress(&jpeg); }
@@ -123,11 +123,11 @@ void leave_jpeg(j_common_ptr jpeg) {
   std::longjmp(reader.back, 1);
 }
 
-/// Damaged pixels are errors; oddities of the frame around them are not.
+/// Damaged pixel data is an error; harmless oddities of the container are not.
 void judge_jpeg_message(j_common_ptr jpeg, int level) {
   if (level >= 0) return;
   switch (jpeg->err->msg_code) {
-    case JWRN_JPEG_EOF:  // told by past_end: the pixels may all be there
+    case JWRN_JPEG_EOF:  // reported by past_end: all pixels may be there
     case JWRN_EXTRANEOUS_DATA:
     case JWRN_JFIF_MAJOR:
     case JWRN_ADOBE_XFORM:
@@ -186,7 +186,7 @@ JpegReader::JpegReader(std::span<const std::byte> file) {
   progress.progress_monitor = limit_jpeg_scans;
 }
 
-// The steps that may end in a longjmp: none of them owns anything.
+// The steps that may end in a longjmp; none of them owns anything.
 
 bool read_jpeg_header(JpegReader& reader) {
   if (setjmp(reader.back) != 0) return false;
@@ -224,14 +224,11 @@ void check_jpeg_start(std::span<const std::byte> file, const std::string& name) 
       file[2] == std::byte{0xFF}) {
     return;
   }
-  const auto known = looks_like(file);
   fail(ErrorKind::Input, "[io.jpeg] {} is not a JPEG picture; it looks like {}.", name,
-       file.empty()    ? "an empty file"
-       : known.empty() ? "something unknown"
-                       : known);
+       looks_like_or_unknown(file));
 }
 
-/// Before anything is decoded: can the file hold so many pixels, and do we want them?
+/// Checked before decoding: the pixel count is below our limit and possible for this file size.
 void check_jpeg_size(const JpegReader& reader, std::uint64_t file_bytes, const std::string& name) {
   const std::uint64_t width = reader.jpeg.image_width, height = reader.jpeg.image_height;
   check(width * height <= kMostJpegPixels, ErrorKind::Input,
@@ -250,7 +247,7 @@ int jpeg_orientation_of(const JpegReader& reader) {
   return 1;
 }
 
-/// Adobe stores how much of each ink is absent; others how much there is.
+/// Adobe stores inverted ink values (`absent`).
 void inks_to_rgb(const std::uint8_t* inks, std::uint8_t* rgb, int width, bool absent) {
   for (int x = 0; x < width; ++x, inks += 4, rgb += 3) {
     const int black = absent ? inks[3] : 255 - inks[3];
@@ -281,34 +278,35 @@ Picture read_jpeg_rows(JpegReader& reader, const std::string& name) {
 
 }  // namespace
 
-Picture parse_jpeg(std::span<const std::byte> file, const std::string& name, Turn turn) {
+Picture parse_jpeg(std::span<const std::byte> file, const std::string& name, ExifOrientation exif) {
   check_jpeg_start(file, name);
   JpegReader reader(file);
   require_jpeg(read_jpeg_header(reader), reader, name);
   check_jpeg_size(reader, file.size(), name);
   require_jpeg(start_jpeg(reader), reader, name);
   auto picture = read_jpeg_rows(reader, name);
-  // Scans that refine the whole picture may be missing without a trace in the rows.
+  // Missing refinement scans of a progressive JPEG do not show in the rows.
   check(!reader.past_end || !jpeg_has_multiple_scans(&reader.jpeg), ErrorKind::Input,
         "[io.jpeg] {} is cut short; its last scans are missing. Copy or download it again.", name);
-  if (turn == Turn::AsStored) return picture;
-  return turned_upright(std::move(picture), jpeg_orientation_of(reader));
+  if (exif == ExifOrientation::Ignore) return picture;
+  return apply_exif_orientation(std::move(picture), jpeg_orientation_of(reader));
 }
 
-PictureSize jpeg_size(std::span<const std::byte> file, const std::string& name, Turn turn) {
+PictureSize jpeg_size(std::span<const std::byte> file, const std::string& name,
+                      ExifOrientation exif) {
   check_jpeg_start(file, name);
   JpegReader reader(file);
   require_jpeg(read_jpeg_header(reader), reader, name);
   check_jpeg_size(reader, file.size(), name);
   const auto width = static_cast<int>(reader.jpeg.image_width);
   const auto height = static_cast<int>(reader.jpeg.image_height);
-  const bool sideways = turn == Turn::Upright && lies_on_its_side(jpeg_orientation_of(reader));
+  const bool sideways = exif == ExifOrientation::Apply && swaps_sides(jpeg_orientation_of(reader));
   return sideways ? PictureSize{height, width} : PictureSize{width, height};
 }
 
-Picture read_jpeg(const std::filesystem::path& path, Turn turn) {
+Picture read_jpeg(const std::filesystem::path& path, ExifOrientation exif) {
   const MappedFile file(path);
-  return parse_jpeg(file.bytes(), path.string(), turn);
+  return parse_jpeg(file.bytes(), path.string(), exif);
 }
 
 }  // namespace ubique::io

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a camera was held: read from the EXIF part of a JPEG, undone on pixels.
-// JPEG pictures, grey or RGB. Knows nothing of colour profiles.
+// JPEG pictures, grey or RGB, read and written; applies the EXIF orientation. Ignores colour
+// profiles.
 #pragma once
 
 #include <cstddef>
@@ -12,39 +12,39 @@
 
 namespace ubique::io {
 
-/// The EXIF orientation, 1 to 8, of an APP1 segment's content. 1, upright, where there is none or
-/// it cannot be read: a damaged note must not cost the picture.
+/// The EXIF orientation, 1 to 8, in an APP1 segment. 1, upright, if there is none or it cannot be
+/// read: damaged EXIF data must not make the picture unreadable.
 int exif_orientation(std::span<const std::byte> segment);
 
-/// Whether width and height change places.
-bool lies_on_its_side(int orientation);
+/// Whether applying the orientation swaps width and height.
+bool swaps_sides(int orientation);
 
-/// The picture as people see it.
-Picture turned_upright(Picture picture, int orientation);
+/// The picture with its EXIF orientation applied.
+Picture apply_exif_orientation(Picture picture, int orientation);
 
-/// What a camera notes about how it was held (EXIF): Upright turns the picture as people see it,
-/// AsStored leaves the pixels as they lie in the file.
-enum class Turn { Upright, AsStored };
+/// Whether the EXIF orientation, by which a camera notes how it was held, is applied: Ignore gives
+/// the pixels as stored.
+enum class ExifOrientation { Apply, Ignore };
 
 struct PictureSize {
   int width = 0, height = 0;
   bool operator==(const PictureSize&) const = default;
 };
 
-/// Grey or RGB; CMYK and YCCK become RGB, as printers' inks without a profile. Input error for what
-/// is no JPEG, is cut short or damaged, or would be absurdly large.
-Picture read_jpeg(const std::filesystem::path& path, Turn turn = Turn::Upright);
-/// The same from memory; `name` stands for the file in messages.
+/// Grey or RGB; CMYK and YCCK are converted to RGB without a profile. Input error for files that
+/// are no JPEG, cut short, damaged or too large.
+Picture read_jpeg(const std::filesystem::path& path, ExifOrientation exif = ExifOrientation::Apply);
+/// The same from memory; error messages call the file `name`.
 Picture parse_jpeg(std::span<const std::byte> file, const std::string& name,
-                   Turn turn = Turn::Upright);
+                   ExifOrientation exif = ExifOrientation::Apply);
 /// From the header alone.
 PictureSize jpeg_size(std::span<const std::byte> file, const std::string& name,
-                      Turn turn = Turn::Upright);
+                      ExifOrientation exif = ExifOrientation::Apply);
 
 inline constexpr int kJpegQuality = 95;
 
-/// Grey or RGB; quality 1 to 100, at 90 and more without halving the colours' resolution. Usage
-/// error for another quality, Input error for a side beyond 65,500 pixels, Internal error for RGBA.
+/// Grey or RGB; quality 1 to 100, from 90 on without chroma subsampling. Usage error for another
+/// quality, Input error for a side of more than 65,500 pixels, Internal error for RGBA.
 std::string jpeg_bytes(const Picture& picture, int quality = kJpegQuality);
 void write_jpeg(const std::filesystem::path& path, const Picture& picture,
                 int quality = kJpegQuality);  ///< atomic

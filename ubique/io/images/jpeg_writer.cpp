@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// As in the reader, an error of libjpeg jumps back to the one step that called it.
+// Encodes JPEG by libjpeg, whose errors jump back (longjmp) to the step that called it, as in the
+// reader.
 #include <cstdio>
 #include <cstdlib>
 // jpeglib.h needs FILE from above.
@@ -17,7 +18,7 @@ namespace {
 
 constexpr int kFullColourQuality = 90;
 
-/// libjpeg's writer; its output grows by malloc and is given back to free.
+/// State of libjpeg's encoder; libjpeg allocates the output by malloc.
 struct JpegWriter {
   JpegWriter() {
     jpeg.err = jpeg_std_error(&errors);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// As in the reader, an error of libpng jumps back to the one step that called it.
+// Decodes and encodes PNG by libpng, whose errors jump back (longjmp) to the step that called it,
+// so those steps must own nothing that needs a destructor.
+#include "ubique/io/images/png.h"
 
 #include <png.h>
 #include <zlib.h>
+
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -14,16 +17,14 @@
 #include "ubique/base/files/file.h"
 #include "ubique/io/archive/file_type.h"
 #include "ubique/io/archive/gzip.h"
-#include "ubique/io/images/png.h"
 
 namespace ubique::io {
-
 namespace {
 
 constexpr std::uint64_t kLargestPicture = 1U << 30U;  // bytes of pixels
 constexpr std::size_t kPngSignature = 8;
 
-/// libpng's reader with all it needs; plain data where its longjmp may pass.
+/// State of libpng's decoder; plain data, because longjmp may skip destructors.
 struct PngReader {
   explicit PngReader(std::span<const std::byte> file);
   ~PngReader() { png_destroy_read_struct(&png, &info, nullptr); }
@@ -62,7 +63,7 @@ PngReader::PngReader(std::span<const std::byte> file)
   png_set_read_fn(png, this, take_png_bytes);
 }
 
-// The three steps that may end in a longjmp: none of them owns anything.
+// The three steps that may end in a longjmp; none of them owns anything.
 
 bool read_png_info(PngReader& reader) {
   if (setjmp(png_jmpbuf(reader.png)) != 0) return false;
@@ -70,7 +71,7 @@ bool read_png_info(PngReader& reader) {
   return true;
 }
 
-/// 8 bits, and grey, RGB or RGBA, whatever the file has.
+/// Asks libpng for 8 bits and grey, RGB or RGBA, whatever the file has.
 bool choose_png_form(PngReader& reader) {
   if (setjmp(png_jmpbuf(reader.png)) != 0) return false;
   const auto type = png_get_color_type(reader.png, reader.info);
@@ -103,14 +104,11 @@ void check_png_start(std::span<const std::byte> file, const std::string& name) {
       start.size() == kPngSignature &&
       png_sig_cmp(reinterpret_cast<png_const_bytep>(start.data()), 0, kPngSignature) == 0;
   if (is_png) return;
-  const auto known = looks_like(file);
   fail(ErrorKind::Input, "[io.png] {} is not a PNG picture; it looks like {}.", name,
-       file.empty()    ? "an empty file"
-       : known.empty() ? "something unknown"
-                       : known);
+       looks_like_or_unknown(file));
 }
 
-/// Before anything is decoded: can the file hold so many pixels, and do we want them?
+/// Checked before decoding: the pixel count is below our limit and possible for this file size.
 void check_png_size(const PngReader& reader, std::uint64_t file_bytes, const std::string& name) {
   const std::uint64_t width = png_get_image_width(reader.png, reader.info);
   const std::uint64_t height = png_get_image_height(reader.png, reader.info);
@@ -150,7 +148,7 @@ Picture read_png(const std::filesystem::path& path) {
 
 namespace {
 
-/// libpng's writer with all it needs; plain data where its longjmp may pass.
+/// State of libpng's encoder.
 struct PngWriter {
   PngWriter();
   ~PngWriter() { png_destroy_write_struct(&png, &info); }
@@ -174,17 +172,17 @@ void give_png_bytes(png_structp png, png_bytep bytes, std::size_t count) {
   if (!done) png_error(png, "no memory is left");
 }
 
-void keep_writer_error(png_structp png, png_const_charp text) {
+void keep_png_writer_error(png_structp png, png_const_charp text) {
   auto& writer = *static_cast<PngWriter*>(png_get_error_ptr(png));
   std::strncpy(writer.message.data(), text, writer.message.size() - 1);
   png_longjmp(png, 1);
 }
 
-void ignore_writer_warning(png_structp, png_const_charp) {}
+void ignore_png_writer_warning(png_structp, png_const_charp) {}
 
 PngWriter::PngWriter()
-    : png(png_create_write_struct(PNG_LIBPNG_VER_STRING, this, keep_writer_error,
-                                  ignore_writer_warning)),
+    : png(png_create_write_struct(PNG_LIBPNG_VER_STRING, this, keep_png_writer_error,
+                                  ignore_png_writer_warning)),
       info(png != nullptr ? png_create_info_struct(png) : nullptr) {
   if (png == nullptr || info == nullptr) {
     png_destroy_write_struct(&png, &info);
@@ -193,7 +191,7 @@ PngWriter::PngWriter()
   png_set_write_fn(png, this, give_png_bytes, nullptr);
 }
 
-/// What libpng is told of a picture.
+/// A picture as libpng takes it.
 struct PngForm {
   int width, height, bits, colour_type;
   const std::uint8_t* pixels;
@@ -206,7 +204,7 @@ bool write_png_form(PngWriter& writer, const PngForm& form, PngEffort effort) {
                static_cast<png_uint_32>(form.height), form.bits, form.colour_type,
                PNG_INTERLACE_NONE, PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   if (effort == PngEffort::Fast) {
-    // What the filter leaves of a photograph is noise: a search for repetitions finds none.
+    // After filtering a photograph is mostly noise: searching for longer matches gains nothing.
     png_set_filter(writer.png, PNG_FILTER_TYPE_BASE, PNG_FILTER_PAETH);
     png_set_compression_strategy(writer.png, Z_RLE);
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The stream: one line of parameters, then frames, each after a line of its own.
+// Parses the stream: one line of parameters, then frames, each after a FRAME line.
 #include "ubique/io/images/y4m.h"
 
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kY4mMagic = "YUV4MPEG2";
 constexpr std::uint64_t kMostVideoPixels = 1U << 26U;
 constexpr std::size_t kLongestHeader = 1024, kLongestFrameLine = 256;
-constexpr std::size_t kReadAtOnce = 1U << 20U;  // a header may promise more than the file holds
+constexpr std::size_t kReadAtOnce = 1U << 20U;  // a header may claim more than the file holds
 
 std::optional<std::int64_t> whole_number(std::string_view text, std::int64_t most) {
   const bool digits = !text.empty() && text.size() <= 12 &&
@@ -78,7 +78,7 @@ void take_parameter(Y4mHeader& header, const std::string& word, const std::strin
                 whole_number(value.substr(colon + 1), kMostNumber),
             "a ratio such as A1:1");
     header.aspect = value;
-  }  // others are for those who know them
+  }  // unknown parameters are ignored
 }
 
 }  // namespace
@@ -111,18 +111,14 @@ Y4mReader::Y4mReader(ByteSource source, std::string name)
 }
 
 void Y4mReader::refuse_start(const std::string& start) const {
-  const auto known = looks_like(std::as_bytes(std::span(start)));
   fail(ErrorKind::Input,
        "[io.y4m] {} is no YUV4MPEG2 video; it looks like {}, expected a stream that begins with "
        "YUV4MPEG2 (ffmpeg: -f yuv4mpegpipe -pix_fmt yuv420p -).",
-       name_,
-       start.empty()   ? "an empty file"
-       : known.empty() ? "something unknown"
-                       : known);
+       name_, looks_like_or_unknown(std::as_bytes(std::span(start))));
 }
 
-/// To the next line end, byte by byte: what follows belongs to somebody else. Nothing if the stream
-/// ends or the line is longer than `most`.
+/// Reads up to the next line end, byte by byte, so that no byte of the frame is taken. Nothing if
+/// the stream ends or the line is longer than `most`.
 std::optional<std::string> Y4mReader::line(std::size_t most) {
   std::string text;
   std::array<std::byte, 1> next{};

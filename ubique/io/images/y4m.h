@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// YUV4MPEG2 video (.y4m): plain frames one after another, which every video program can write to
-// and read from a pipe. 8 bits, 4:2:0, 4:2:2, 4:4:4 and grey.
+// YUV4MPEG2 video (.y4m): uncompressed frames in a row, which video programs write to and read from
+// a pipe. 8 bits; 4:2:0, 4:2:2, 4:4:4 and grey.
 #pragma once
 
 #include <cstddef>
@@ -20,25 +20,25 @@ enum class Chroma { C420, C422, C444, Mono };
 struct Y4mHeader {
   int width = 0, height = 0;
   std::int64_t rate = 25, per = 1;      ///< frames per second: rate / per
-  Chroma chroma = Chroma::C420;         ///< how many colours for how many pixels
-  std::string chroma_name = "420jpeg";  ///< as written after C; where between pixels they lie
-  bool full_range = false;              ///< 0 to 255 for black to white; else 16 to 235
-  std::string interlacing = "p", aspect = "1:1";  ///< kept as they are
+  Chroma chroma = Chroma::C420;         ///< chroma subsampling
+  std::string chroma_name = "420jpeg";  ///< as written after C; includes the chroma siting
+  bool full_range = false;              ///< luma 0 to 255; else 16 to 235
+  std::string interlacing = "p", aspect = "1:1";  ///< copied unchanged
 
   double frames_per_second() const { return static_cast<double>(rate) / static_cast<double>(per); }
   std::size_t frame_bytes() const;
 };
 
-/// One after the other: brightness, blue and red differences, rows from the top.
+/// Planes Y, Cb and Cr in a row, each with its rows from the top.
 using Y4mFrame = std::vector<std::uint8_t>;
 
-/// Fills the bytes and gives how many came: fewer only at the end.
+/// Fills the buffer and returns the number of bytes: fewer only at the end.
 using ByteSource = std::function<std::size_t(std::span<std::byte>)>;
 
 class Y4mReader {
  public:
-  /// Reads the header. Input error for what is no such video, for more than 8 bits, transparency
-  /// and 4:1:1, for an unknown rate and for more than 2^26 pixels; `name` stands for the file.
+  /// Reads the header. Input error for other formats, more than 8 bits, alpha, 4:1:1, an unknown
+  /// rate and more than 2^26 pixels; error messages call the stream `name`.
   Y4mReader(ByteSource source, std::string name);
 
   const Y4mHeader& header() const { return header_; }
@@ -57,13 +57,13 @@ class Y4mReader {
 };
 
 std::string y4m_header_text(const Y4mHeader& header);
-/// What stands before each frame.
+/// The line before each frame.
 inline constexpr std::string_view kY4mFrameMark = "FRAME\n";
 
-/// RGB of a frame. Colours after BT.709 from 1280 x 720 on, after BT.601 below, as players have it;
-/// those of a pixel's square count for the whole of it.
+/// A frame as RGB: BT.709 from 1280 x 720 on, BT.601 below, as players choose. Chroma is repeated
+/// over the pixels that share it.
 Picture y4m_picture(const Y4mHeader& header, const Y4mFrame& frame);
-/// An RGB picture of the header's size as a frame.
+/// The inverse, for an RGB picture of the header's size.
 Y4mFrame y4m_frame(const Y4mHeader& header, const Picture& picture);
 
 }  // namespace ubique::io

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Frames to RGB and back, in integers of 16 fractional bits. Colours that several pixels share are
-// their mean on the way in and the same for each on the way out, so that a frame which nobody
-// changed comes back as it was but for rounding.
+// YCbCr to RGB and back in fixed point with 16 fractional bits. Subsampled chroma is repeated on
+// decoding and averaged on encoding, so that an unchanged frame survives up to rounding.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,7 +20,7 @@ std::uint8_t to_byte(int fixed) {
   return static_cast<std::uint8_t>(std::clamp((fixed + kColourHalf) >> kColourBits, 0, 255));
 }
 
-/// Shares of red and blue in the brightness, and the ranges that the numbers use.
+/// Luma coefficients of red and blue (Kr, Kb), and the ranges of luma and chroma.
 struct ColourRule {
   explicit ColourRule(const Y4mHeader& header)
       : kr(header.width >= 1280 || header.height >= 720 ? 0.2126 : 0.299),
@@ -35,7 +34,7 @@ struct ColourRule {
   double luma, chroma;
 };
 
-/// Where the planes lie, and how many pixels share a colour.
+/// Offsets of the planes, and how many pixels share a chroma sample.
 struct PlaneLayout {
   explicit PlaneLayout(const Y4mHeader& header)
       : width(static_cast<std::size_t>(header.width)),
@@ -49,8 +48,8 @@ struct PlaneLayout {
 
   std::size_t width, height;
   std::size_t across, down;
-  std::size_t columns;    // of a row of colours
-  std::size_t blue, red;  // where these planes begin
+  std::size_t columns;    // chroma samples per row
+  std::size_t blue, red;  // offsets of the Cb and Cr planes
   bool coloured;
 };
 
@@ -66,7 +65,7 @@ struct ToRgb {
     green_red = fixed_point(2 * (1 - rule.kr) * rule.kr / green / rule.chroma);
   }
 
-  /// What a colour adds to red, green and blue.
+  /// What a chroma sample adds to red, green and blue.
   std::array<int, 3> tint(int b, int r) const {
     return {red * r, -green_blue * b - green_red * r, blue * b};
   }
@@ -88,7 +87,7 @@ void row_to_rgb(const ToRgb& rule, const std::uint8_t* light, const std::uint8_t
   }
 }
 
-/// RGB to frame: rows of a matrix, red, green and blue.
+/// RGB to frame: one matrix row per plane, columns red, green, blue.
 struct FromRgb {
   explicit FromRgb(const ColourRule& rule) : black(rule.black) {
     const std::array<double, 3> shares = {rule.kr, 1 - rule.kr - rule.kb, rule.kb};
@@ -117,7 +116,7 @@ void put_brightness(const FromRgb& rule, const std::uint8_t* rgb, std::size_t co
   }
 }
 
-/// The mean of the pixels that share a colour: `rows` and `columns` of them, fewer at the edges.
+/// Mean of the `rows` x `columns` pixels that share a chroma sample.
 std::array<int, 3> mean_colour(const std::uint8_t* rgb, std::size_t stride, std::size_t rows,
                                std::size_t columns) {
   std::array<int, 3> sum{};
@@ -131,7 +130,7 @@ std::array<int, 3> mean_colour(const std::uint8_t* rgb, std::size_t stride, std:
   return sum;
 }
 
-/// One row of colours, from `rows` rows of pixels.
+/// One row of chroma samples from `rows` rows of pixels.
 template <std::size_t kAcross>
 void put_colours(const FromRgb& rule, const std::uint8_t* rgb, std::size_t width, std::size_t rows,
                  std::uint8_t* blue, std::uint8_t* red) {

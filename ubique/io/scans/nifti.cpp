@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stored values of any type as f32.
+// Reads single files and .hdr/.img pairs; converts stored values to f32.
+#include "ubique/io/scans/nifti.h"
 
 #include <algorithm>
 #include <array>
@@ -13,24 +14,111 @@
 #include "ubique/base/text/text.h"
 #include "ubique/io/archive/bulk_read.h"
 #include "ubique/io/archive/byte_order.h"
-#include "ubique/io/scans/nifti.h"
 #include "ubique/io/scans/nifti_fields.h"
 #include "ubique/io/scans/nifti_header.h"
 #include "ubique/io/tensors/tensor_info.h"
 
 namespace ubique::io {
-
 namespace {
 
-constexpr std::uint64_t kMostAfterVoxels = 16U << 20U;  // that is inflated for the checksum's sake
+namespace fs = std::filesystem;
 
-const std::filesystem::path& not_a_folder(const std::filesystem::path& path) {
+constexpr std::uint64_t kMostAfterVoxels = 16U << 20U;  // inflated to reach the checksum
+
+const fs::path& not_a_folder(const fs::path& path) {
   std::error_code ignored;
-  check(!std::filesystem::is_directory(path, ignored), ErrorKind::Input,
+  check(!fs::is_directory(path, ignored), ErrorKind::Input,
         "[io.nifti] {} is a folder; expected a NIfTI file. If it holds DICOM slices, convert them, "
         "for example with dcm2niix.",
         path.string());
   return path;
+}
+
+constexpr std::string_view kHeaderEnding = ".hdr", kVoxelEnding = ".img";
+
+NiftiContent read_content(NiftiSource& source) {
+  std::vector<std::byte> start(nifti_start_bytes(1));
+  auto count = source.read(start);
+  if (nifti_version(start) == 2) {
+    start.resize(nifti_start_bytes(2));
+    count += source.read(std::span(start).subspan(count));
+  }
+  start.resize(count);
+  return parse_nifti_header(start, source.name());
+}
+
+/// Reads into the final buffer, without a copy.
+NiftiImage read_voxels(const NiftiContent& content, NiftiSource& source) {
+  source.skip(content.data_begin - source.position());
+  const auto& header = content.header;
+  const auto fail_short = [&](const char* how, std::uint64_t got) {
+    fail(ErrorKind::Input,
+         "[io.nifti] {}: the voxels are cut short; got {} {} bytes, expected {} for {} of {}. Was "
+         "the download or the copy interrupted?",
+         source.name(), how, got, content.data_bytes,
+         shape_text({header.shape[0], header.shape[1], header.shape[2], header.volumes}),
+         to_string(header.dtype));
+  };
+  if (content.data_bytes > source.most_left()) fail_short("at most", source.most_left());
+  NiftiImage image{header, {}};
+  image.bytes.resize(content.data_bytes);
+  const auto count = source.read(image.bytes);
+  if (count != content.data_bytes) fail_short("only", count);
+  source.check_end();
+  if (image.header.swapped) swap_byte_order(image.bytes, size_of(image.header.dtype));
+  return image;
+}
+
+/// "brain" and ".hdr" for brain.hdr and brain.hdr.gz, in any case.
+struct PairedName {
+  fs::path stem;
+  std::string ending;
+  bool gzipped = false;
+};
+
+std::optional<PairedName> paired_name(fs::path path) {
+  PairedName name;
+  name.gzipped = lowercase(path.extension().string()) == ".gz";
+  if (name.gzipped) path.replace_extension();
+  name.ending = lowercase(path.extension().string());
+  if (name.ending != kHeaderEnding && name.ending != kVoxelEnding) return std::nullopt;
+  name.stem = path.replace_extension();
+  return name;
+}
+
+/// The other file of a pair; prefers one that is gzipped like the first.
+fs::path partner(const PairedName& name, std::string_view ending) {
+  const std::string plain(ending), upper = ending == kHeaderEnding ? ".HDR" : ".IMG";
+  const std::string packed = plain + ".gz", first = name.gzipped ? packed : plain;
+  std::error_code ignored;
+  for (const auto& candidate : {first, plain, packed, upper}) {
+    const fs::path path = name.stem.string() + candidate;
+    if (fs::exists(path, ignored)) return path;
+  }
+  fail(ErrorKind::Input,
+       "[io.nifti] {}{}: the other half of the pair is missing; expected {}{} beside it.",
+       name.stem.string(), name.ending, name.stem.string(), ending);
+}
+
+/// The .hdr of an .img; any other path unchanged.
+fs::path header_path(const fs::path& path) {
+  const auto name = paired_name(path);
+  return name && name->ending == kVoxelEnding ? partner(*name, kHeaderEnding) : path;
+}
+
+template <typename T>
+std::vector<float> stored_to_f32(const NiftiImage& image) {
+  std::vector<float> out(image.bytes.size() / sizeof(T));
+  const auto& header = image.header;
+  const auto* bytes = image.bytes.data();
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    T stored;
+    std::memcpy(&stored, bytes + i * sizeof(T), sizeof(T));
+    out[i] = header.scaled
+                 ? static_cast<float>(static_cast<double>(stored) * header.slope + header.inter)
+                 : static_cast<float>(stored);
+  }
+  return out;
 }
 
 }  // namespace
@@ -83,84 +171,6 @@ void NiftiSource::check_end() {
   if (gzip_) gzip_->check_rest(kMostAfterVoxels);
 }
 
-namespace {
-
-namespace fs = std::filesystem;
-
-constexpr std::string_view kHeaderEnding = ".hdr", kVoxelEnding = ".img";
-
-NiftiContent read_content(NiftiSource& source) {
-  std::vector<std::byte> start(nifti_start_bytes(1));
-  auto count = source.read(start);
-  if (nifti_version(start) == 2) {
-    start.resize(nifti_start_bytes(2));
-    count += source.read(std::span(start).subspan(count));
-  }
-  start.resize(count);
-  return parse_nifti_header(start, source.name());
-}
-
-/// Straight into their final place.
-NiftiImage read_voxels(const NiftiContent& content, NiftiSource& source) {
-  source.skip(content.data_begin - source.position());
-  const auto& header = content.header;
-  const auto fail_short = [&](const char* how, std::uint64_t got) {
-    fail(ErrorKind::Input,
-         "[io.nifti] {}: the voxels are cut short; got {} {} bytes, expected {} for {} of {}. Was "
-         "the download or the copy interrupted?",
-         source.name(), how, got, content.data_bytes,
-         shape_text({header.shape[0], header.shape[1], header.shape[2], header.volumes}),
-         to_string(header.dtype));
-  };
-  if (content.data_bytes > source.most_left()) fail_short("at most", source.most_left());
-  NiftiImage image{header, {}};
-  image.bytes.resize(content.data_bytes);
-  const auto count = source.read(image.bytes);
-  if (count != content.data_bytes) fail_short("only", count);
-  source.check_end();
-  if (image.header.swapped) swap_byte_order(image.bytes, size_of(image.header.dtype));
-  return image;
-}
-
-/// "brain" and ".hdr" for brain.hdr and brain.hdr.gz, whatever the case; else nothing.
-struct PairedName {
-  fs::path stem;
-  std::string ending;
-  bool gzipped = false;
-};
-
-std::optional<PairedName> paired_name(fs::path path) {
-  PairedName name;
-  name.gzipped = lowercase(path.extension().string()) == ".gz";
-  if (name.gzipped) path.replace_extension();
-  name.ending = lowercase(path.extension().string());
-  if (name.ending != kHeaderEnding && name.ending != kVoxelEnding) return std::nullopt;
-  name.stem = path.replace_extension();
-  return name;
-}
-
-/// The other file of a pair; gzipped like the first one if there are both.
-fs::path partner(const PairedName& name, std::string_view ending) {
-  const std::string plain(ending), upper = ending == kHeaderEnding ? ".HDR" : ".IMG";
-  const std::string packed = plain + ".gz", first = name.gzipped ? packed : plain;
-  std::error_code ignored;
-  for (const auto& candidate : {first, plain, packed, upper}) {
-    const fs::path path = name.stem.string() + candidate;
-    if (fs::exists(path, ignored)) return path;
-  }
-  fail(ErrorKind::Input,
-       "[io.nifti] {}{}: the other half of the pair is missing; expected {}{} beside it.",
-       name.stem.string(), name.ending, name.stem.string(), ending);
-}
-
-/// An .img is asked for by name, but its header speaks for it.
-fs::path header_path(const fs::path& path) {
-  const auto name = paired_name(path);
-  return name && name->ending == kVoxelEnding ? partner(*name, kHeaderEnding) : path;
-}
-
-}  // namespace
-
 NiftiHeader read_nifti_header(const fs::path& path) {
   NiftiSource source(header_path(path));
   return read_content(source).header;
@@ -186,25 +196,6 @@ NiftiImage parse_nifti(std::span<const std::byte> file, const std::string& name)
         "[io.nifti] {} is the header of a pair, without the voxels; expected a single file.", name);
   return read_voxels(content, source);
 }
-
-namespace {
-
-template <typename T>
-std::vector<float> stored_to_f32(const NiftiImage& image) {
-  std::vector<float> out(image.bytes.size() / sizeof(T));
-  const auto& header = image.header;
-  const auto* bytes = image.bytes.data();
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    T stored;
-    std::memcpy(&stored, bytes + i * sizeof(T), sizeof(T));
-    out[i] = header.scaled
-                 ? static_cast<float>(static_cast<double>(stored) * header.slope + header.inter)
-                 : static_cast<float>(stored);
-  }
-  return out;
-}
-
-}  // namespace
 
 std::vector<float> to_f32(const NiftiImage& image) {
   switch (image.header.dtype) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Affines from sform, qform or spacing; quaternions and their checks.
 #include "ubique/io/scans/nifti_affine.h"
 
 #include <algorithm>
@@ -12,10 +13,10 @@ namespace {
 
 using Matrix3 = std::array<std::array<double, 3>, 3>;
 
-constexpr double kShortestVoxel = 1e-6, kLongestVoxel = 1e6;  // mm: beyond is no scan of anything
+constexpr double kShortestVoxel = 1e-6, kLongestVoxel = 1e6;  // mm; no scanner gets near these
 constexpr double kFarthestVoxel = 1e9;                        // mm from the origin
 constexpr double kFlatSpace = 1e-6;   // least volume spanned by the three axes' directions
-constexpr double kRightAngle = 1e-4;  // largest cosine between axes that counts as none
+constexpr double kRightAngle = 1e-4;  // largest cosine between perpendicular axes
 constexpr std::int64_t kLastFormCode = 5;
 
 double millimetres_per_unit(std::int64_t units) {
@@ -29,8 +30,8 @@ int form_code(std::int64_t code) {
   return code >= 0 && code <= kLastFormCode ? static_cast<int>(code) : 0;
 }
 
-/// Lengths of a voxel in the file's own unit. A negative one means its size; an axis that the file
-/// does not have needs none.
+/// Voxel sizes in the file's unit. The sign of a negative one is ignored; an axis beyond dim[0] may
+/// be 0.
 std::array<double, 3> voxel_sizes(const NiftiFields& fields, double unit, const std::string& name) {
   std::array<double, 3> sizes{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -49,7 +50,8 @@ Affine sform_affine(const NiftiFields& fields) {
   return {fields.srow[0], fields.srow[1], fields.srow[2], {0, 0, 0, 1}};
 }
 
-/// a of the unit quaternion whose b, c, d the file has; rounding may have made those too long.
+/// The scalar part a of the unit quaternion (a, b, c, d), of which the file has b, c, d; rounding
+/// may have made those slightly too long.
 long double quaternion_scalar(const NiftiFields& fields, const std::string& name) {
   const auto [b, c, d] = fields.quaternion;
   const auto square = [](long double value) { return value * value; };
@@ -64,7 +66,7 @@ long double quaternion_scalar(const NiftiFields& fields, const std::string& name
   return std::sqrt(rest);
 }
 
-/// In the widest type, as nibabel does it, so that the affine agrees to the last bit.
+/// In long double, as nibabel computes it, so that affines agree to the last bit.
 std::array<std::array<long double, 3>, 3> rotation_of(long double a, long double b, long double c,
                                                       long double d) {
   const auto s = 2 / (a * a + b * b + c * c + d * d);
@@ -91,8 +93,8 @@ Affine qform_affine(const NiftiFields& fields, const std::array<double, 3>& size
   return affine;
 }
 
-/// No form at all: the centre of the volume is the origin and x runs from right to left, as in the
-/// Analyze files that such headers descend from.
+/// Neither sform nor qform: the origin is the centre of the volume and x runs from right to left,
+/// as in Analyze files.
 Affine spacing_affine(const std::array<std::int64_t, 3>& shape, const NiftiFields& fields,
                       std::array<double, 3> sizes) {
   Affine affine{};
@@ -112,7 +114,7 @@ double determinant(const Matrix3& m) {
          m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
 }
 
-/// The axes' directions as columns of length 1.
+/// The directions of the axes as unit columns.
 Matrix3 directions_of(const Affine& affine) {
   const auto lengths = column_lengths(affine);
   Matrix3 directions{};
@@ -133,7 +135,7 @@ bool at_right_angles(const Matrix3& directions) {
   return true;
 }
 
-/// From the largest of the four squares, so that no small number is divided by.
+/// Computed from the largest of the four components, so that the divisor is never small.
 std::array<double, 4> quaternion_of(const Matrix3& r) {
   const double trace = r[0][0] + r[1][1] + r[2][2];
   const std::array<double, 4> squares = {trace, r[0][0], r[1][1], r[2][2]};
@@ -184,7 +186,7 @@ void check_affine(const Affine& affine, ErrorKind kind, const std::string& name)
         name);
 }
 
-void place_in_space(NiftiHeader& header, const NiftiFields& fields, const std::string& name) {
+void set_affine(NiftiHeader& header, const NiftiFields& fields, const std::string& name) {
   const double unit = millimetres_per_unit(fields.units);
   const auto sizes = voxel_sizes(fields, unit, name);
   header.qform_code = form_code(fields.qform_code);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a scan's voxels are in space: sform, qform or spacing alone, in the order and with the
-// tolerances of nibabel; and the way back, from an affine to a quaternion.
+// The affine of a scan from sform, qform or spacing, with nibabel's order of preference and
+// tolerances; and the qform (quaternion) of an affine.
 #pragma once
 
 #include <array>
@@ -13,18 +13,18 @@
 
 namespace ubique::io {
 
-/// Sets spacing, affine, its source and the two codes from the fields; the shape is known already.
-/// Lengths in metres or micrometres become millimetres. Input error for what is zero, infinite,
-/// absurd or singular.
-void place_in_space(NiftiHeader& header, const NiftiFields& fields, const std::string& name);
+/// Sets spacing, affine, affine_source and both codes; header.shape must be set. Converts metres
+/// and micrometres to millimetres. Input error for values that are zero, infinite or implausible,
+/// and for a singular affine.
+void set_affine(NiftiHeader& header, const NiftiFields& fields, const std::string& name);
 
-/// Error of that kind unless every axis has a sensible length and the three span a space.
+/// Error of `kind` unless every axis has a plausible length and the affine is not singular.
 void check_affine(const Affine& affine, ErrorKind kind, const std::string& name);
 
-/// An affine without shear, as the header's qform holds it (its offset is the affine's own).
+/// Rotation of an affine without shear, as the header's qform stores it.
 struct NiftiQform {
   std::array<double, 3> quaternion{};  ///< b, c, d of a unit quaternion with a >= 0
-  double handedness = 1;               ///< qfac: -1 turns the third axis around
+  double handedness = 1;               ///< qfac: -1 flips the third axis
 };
 
 /// Nothing if the axes are not at right angles.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+// The layouts of both versions, one list of the fields for reading and writing, and the refusal of
+// files that are not NIfTI.
+#include "ubique/io/scans/nifti_fields.h"
 
 #include <algorithm>
 #include <bit>
@@ -8,16 +11,15 @@
 #include "ubique/base/error.h"
 #include "ubique/io/archive/byte_order.h"
 #include "ubique/io/archive/file_type.h"
-#include "ubique/io/scans/nifti_fields.h"
 
 namespace ubique::io {
 
 namespace {
 
-constexpr std::string_view kEndOfLineCheck = "\r\n\032\n";  // shows a transfer in text mode
+constexpr std::string_view kEndOfLineCheck = "\r\n\032\n";  // altered by a transfer in text mode
 constexpr std::size_t kDescriptionBytes = 80;
 
-/// Where each field begins, and how wide numbers are.
+/// Offset of each field, and the width of numbers.
 struct NiftiLayout {
   std::size_t bytes, whole, real, code, unit;
   std::size_t magic, datatype, bitpix, dim, pixdim, vox_offset, slope, inter, units, description;
@@ -42,7 +44,7 @@ constexpr NiftiLayout kNifti2 = {
 
 const NiftiLayout& nifti_layout(int version) { return version == 1 ? kNifti1 : kNifti2; }
 
-/// Numbers out of the header's bytes.
+/// Reads numbers from the header's bytes.
 class NiftiFieldReader {
  public:
   NiftiFieldReader(std::span<const std::byte> bytes, bool swapped)
@@ -72,7 +74,7 @@ class NiftiFieldReader {
   bool swapped_;
 };
 
-/// Numbers into the header's bytes.
+/// Writes numbers to the header's bytes.
 class NiftiFieldWriter {
  public:
   explicit NiftiFieldWriter(std::size_t bytes) : bytes_(bytes, '\0') {}
@@ -133,7 +135,30 @@ std::string_view nifti_text(std::span<const std::byte> bytes, std::size_t offset
   return {reinterpret_cast<const char*>(bytes.data()) + offset, size};
 }
 
-/// The first dimension is their number, 1 to 7: read in the wrong order it is far from that.
+bool is_plain_text(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return c >= 0x20U || (c >= '\t' && c <= '\r');
+  });
+}
+
+/// Names the format, where its signature shows it, and what to do.
+[[noreturn]] void refuse_non_nifti(std::span<const std::byte> start, const std::string& name) {
+  check(!start.empty(), ErrorKind::Input,
+        "[io.nifti] {} is empty; expected a NIfTI volume (.nii, .nii.gz, .hdr with .img).", name);
+  auto known = looks_like(start);
+  if (known.empty() && is_plain_text(nifti_text(start, 0, start.size()))) known = "a text";
+  check(known.empty(), ErrorKind::Input, "[io.nifti] {} is not a NIfTI volume; it looks like {}.",
+        name, known);
+  check(start.size() >= kNifti1HeaderBytes, ErrorKind::Input,
+        "[io.nifti] {} is too short for a NIfTI header; got {} bytes, expected at least {}.", name,
+        start.size(), kNifti1HeaderBytes);
+  fail(ErrorKind::Input,
+       "[io.nifti] {} is not a NIfTI volume; got none of its magics (n+1, ni1, n+2, ni2). Is this "
+       "another kind of file, or is its header damaged?",
+       name);
+}
+
+/// dim[0] is the number of dimensions, 1 to 7: any other value means the other byte order.
 bool nifti_swapped(std::span<const std::byte> start, const NiftiLayout& at,
                    const std::string& name) {
   std::int64_t native = 0, swapped = 0;
@@ -166,7 +191,7 @@ int nifti_version(std::span<const std::byte> start) {
 NiftiFields parse_nifti_fields(std::span<const std::byte> start, const std::string& name) {
   NiftiFields fields;
   fields.version = nifti_version(start);
-  if (fields.version == 0) fail_foreign(start, name);
+  if (fields.version == 0) refuse_non_nifti(start, name);
   const auto& at = nifti_layout(fields.version);
   check(start.size() >= at.bytes, ErrorKind::Input,
         "[io.nifti] {} is cut short within its header; got {} bytes, expected at least {}.", name,
@@ -200,80 +225,6 @@ std::string nifti_header_bytes(const NiftiFields& fields) {
     writer.whole(at.vox_offset, at.whole, static_cast<std::int64_t>(fields.vox_offset));
   }
   return writer.take();
-}
-
-namespace {
-
-using std::string_view_literals::operator""sv;
-
-struct ScanFormat {
-  std::size_t offset;
-  std::string_view bytes;
-  std::string_view what;
-};
-
-// Those that only somebody with scans meets; looks_like() knows the rest.
-constexpr ScanFormat kScanFormats[] = {
-    {128, "DICM"sv, "a DICOM slice; convert the series, for example with dcm2niix"},
-    {0, "NRRD000"sv, "an NRRD volume; convert it to NIfTI"},
-    {0, "ObjectType"sv, "a MetaImage header (.mha, .mhd); convert it to NIfTI"},
-    {0, "CDF\x01"sv, "a MINC volume; convert it with mnc2nii"},
-    {0, "BZh"sv, "a bzip2 file; unpack it first"},
-};
-
-/// Version 1, four extents, a type of 0 to 4: nothing like a magic, so all of it is asked.
-bool is_mgh(std::span<const std::byte> start) {
-  const auto number = [&](std::size_t place) { return load_big(start.subspan(4 * place, 4)); };
-  if (start.size() < 24 || number(0) != 1 || number(5) > 4) return false;
-  for (std::size_t extent = 1; extent <= 4; ++extent) {
-    if (number(extent) < 1 || number(extent) > 1'000'000) return false;
-  }
-  return true;
-}
-
-bool is_plain_text(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), [](unsigned char c) {
-    return c >= 0x20U || (c >= '\t' && c <= '\r');
-  });
-}
-
-std::string_view scan_format(std::span<const std::byte> start, std::string_view text) {
-  for (const auto& row : kScanFormats) {
-    if (text.size() >= row.offset && text.substr(row.offset).starts_with(row.bytes)) {
-      return row.what;
-    }
-  }
-  if (is_mgh(start)) return "a FreeSurfer volume (.mgh, .mgz); convert it with mri_convert";
-  if (text.starts_with("\x5C\x01\0\0"sv) || text.starts_with("\0\0\x01\x5C"sv)) {
-    return "an Analyze 7.5 header, which does not say where left and right are; convert it to "
-           "NIfTI with the program that wrote it";
-  }
-  return {};
-}
-
-std::string what_foreign(std::span<const std::byte> start) {
-  const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
-  auto known = scan_format(start, text);
-  if (known.empty()) known = looks_like(start);
-  if (known.empty() && is_plain_text(text)) known = "a text";
-  return std::string(known);
-}
-
-}  // namespace
-
-void fail_foreign(std::span<const std::byte> start, const std::string& name) {
-  check(!start.empty(), ErrorKind::Input,
-        "[io.nifti] {} is empty; expected a NIfTI volume (.nii, .nii.gz, .hdr with .img).", name);
-  const auto known = what_foreign(start);
-  check(known.empty(), ErrorKind::Input, "[io.nifti] {} is not a NIfTI volume; it looks like {}.",
-        name, known);
-  check(start.size() >= kNifti1HeaderBytes, ErrorKind::Input,
-        "[io.nifti] {} is too short for a NIfTI header; got {} bytes, expected at least {}.", name,
-        start.size(), kNifti1HeaderBytes);
-  fail(ErrorKind::Input,
-       "[io.nifti] {} is not a NIfTI volume; got none of its magics (n+1, ni1, n+2, ni2). Is this "
-       "another kind of file, or is its header damaged?",
-       name);
 }
 
 }  // namespace ubique::io

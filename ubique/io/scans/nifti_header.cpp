@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks of data type, shape, scaling and data offset.
 #include "ubique/io/scans/nifti_header.h"
 
 #include <cmath>
@@ -12,7 +13,7 @@
 namespace ubique::io {
 namespace {
 
-constexpr double kLargestExtensions = 1U << 30U;  // bytes before the voxels; beyond, it is a lie
+constexpr double kLargestExtensions = 1U << 30U;  // bytes before the voxels
 
 struct NiftiType {
   std::int64_t number;
@@ -114,7 +115,7 @@ NiftiContent parse_nifti_header(std::span<const std::byte> start, const std::str
   take_shape(header, fields, name);
   content.data_bytes = data_bytes_of(header, name);
   take_scaling(header, fields, name);
-  place_in_space(header, fields, name);
+  set_affine(header, fields, name);
   content.paired = fields.paired;
   content.data_begin = data_begin_of(fields, name);
   return content;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A NIfTI header, checked completely: what nifti.h promises about it holds for every one that comes
-// out of here. Knows the header alone, not whether the file has the voxels it speaks of.
+// Parses and checks a NIfTI header completely; the promises of NiftiHeader hold for every result.
+// Looks at the header only, not at whether the file has the voxels.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ namespace ubique::io {
 
 struct NiftiContent {
   NiftiHeader header;
-  bool paired = false;           ///< the voxels are in a file of their own (.img)
-  std::uint64_t data_begin = 0;  ///< in the file that has the voxels
+  bool paired = false;           ///< the voxels are in a second file (.img)
+  std::uint64_t data_begin = 0;  ///< offset in the file that has the voxels
   std::uint64_t data_bytes = 0;
 };
 
-/// From the first nifti_start_bytes() of a file, or the whole of a shorter one.
+/// `start`: the first nifti_start_bytes() of the file, or all of a shorter one.
 NiftiContent parse_nifti_header(std::span<const std::byte> start, const std::string& name);
 
-/// The format's number of a type; nothing for one that it has no number for.
+/// NIfTI's number for a dtype; nothing if it has none.
 std::optional<std::int64_t> nifti_datatype(DType dtype);
 
 }  // namespace ubique::io

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ubique/io/scans/nifti_writer.h"
-
+// Writes NIfTI files: the header from a NiftiHeader, then the voxels.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,6 +8,7 @@
 #include "ubique/base/files/file.h"
 #include "ubique/base/text/text.h"
 #include "ubique/io/archive/gzip.h"
+#include "ubique/io/scans/nifti.h"
 #include "ubique/io/scans/nifti_affine.h"
 #include "ubique/io/scans/nifti_fields.h"
 #include "ubique/io/scans/nifti_header.h"
@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::int64_t kUnitMillimetre = 2, kUnitSecond = 8;
 constexpr int kCodeAligned = 2;
-constexpr std::size_t kLongestDescription = 79;  // and a zero
+constexpr std::size_t kLongestDescription = 79;  // one byte of 80 is the final zero
 constexpr double kSameSpacing = 1e-4;
 
 void put_shape(NiftiFields& fields, const NiftiHeader& like) {
@@ -32,7 +32,7 @@ void put_shape(NiftiFields& fields, const NiftiHeader& like) {
   fields.version = *most <= std::numeric_limits<std::int16_t>::max() ? 1 : 2;
 }
 
-void put_place(NiftiFields& fields, const NiftiHeader& like) {
+void put_affine(NiftiFields& fields, const NiftiHeader& like) {
   check_affine(like.affine, ErrorKind::Internal, "the volume to write");
   fields.units = kUnitMillimetre | kUnitSecond;
   fields.pixdim.fill(1);
@@ -47,7 +47,7 @@ void put_place(NiftiFields& fields, const NiftiHeader& like) {
                       : like.qform_code > 0 ? like.qform_code
                                             : kCodeAligned;
   const auto qform = qform_of(like.affine);
-  if (!qform) return;  // its code stays 0: there is none
+  if (!qform) return;  // the affine has shear: qform_code stays 0
   fields.qform_code = like.qform_code;
   fields.pixdim[0] = qform->handedness;
   fields.quaternion = qform->quaternion;
@@ -86,7 +86,7 @@ std::string nifti_file_start(const NiftiHeader& like, DType dtype, const NiftiSc
         scaling.slope, scaling.inter);
   NiftiFields fields;
   put_shape(fields, like);
-  put_place(fields, like);
+  put_affine(fields, like);
   fields.datatype = *number;
   fields.bitpix = static_cast<std::int64_t>(8 * size_of(dtype));
   fields.slope = scaling.slope;

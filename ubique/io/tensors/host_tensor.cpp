@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks of tensors to write, copies of strided views, byte order.
 #include "ubique/io/tensors/host_tensor.h"
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 namespace ubique::io {
 namespace {
 
-/// Trailing dimensions that lie in row-major order already, as one run of elements to copy at once.
+/// The trailing dimensions that are contiguous already: one run of elements to copy at once.
 struct ContiguousTail {
   std::size_t dimensions = 0;
   std::int64_t elements = 1;
@@ -27,7 +28,7 @@ ContiguousTail contiguous_tail(const StridedView& view) {
   return tail;
 }
 
-/// Without dimensions of 1: their strides are never used, and may be any number.
+/// Drops dimensions of size 1: their strides are never used and may be any number.
 StridedView without_ones(const StridedView& view) {
   StridedView result{{}, {}, view.first};
   for (std::size_t d = 0; d < view.shape.size(); ++d) {
@@ -46,12 +47,12 @@ const HostTensor* find_tensor(std::span<const HostTensor> tensors, std::string_v
   return found == tensors.end() ? nullptr : &*found;
 }
 
-void check_tensors(std::span<const HostTensor> tensors, std::string_view place) {
+void check_tensors(std::span<const HostTensor> tensors, std::string_view tag) {
   std::vector<std::string_view> names;
   for (const auto& tensor : tensors) {
     const auto size = byte_count(tensor.dtype, tensor.shape);
     check(size && tensor.bytes.size() == static_cast<std::uint64_t>(*size), ErrorKind::Internal,
-          "[{}] tensor '{}' has the wrong size; got {} bytes, expected those of {} {}.", place,
+          "[{}] tensor '{}' has the wrong size; got {} bytes, expected those of {} {}.", tag,
           printable(tensor.name), tensor.bytes.size(), to_string(tensor.dtype),
           shape_text(tensor.shape));
     names.push_back(tensor.name);
@@ -59,7 +60,7 @@ void check_tensors(std::span<const HostTensor> tensors, std::string_view place) 
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   check(twice == names.end(), ErrorKind::Internal,
-        "[{}] two tensors have the name '{}'; expected each name once.", place,
+        "[{}] two tensors have the name '{}'; expected each name once.", tag,
         twice == names.end() ? "" : printable(*twice));
 }
 
@@ -87,16 +88,16 @@ std::vector<std::byte> row_major_copy(std::span<const std::byte> source, std::si
   const auto tail = contiguous_tail(view);
   const auto run = static_cast<std::size_t>(tail.elements) * element_size;
   const auto outer = view.shape.size() - tail.dimensions;
-  Shape place(outer, 0);
+  Shape index(outer, 0);
   auto at = view.first;
   for (std::size_t done = 0; done < out.size(); done += run) {
     std::memcpy(out.data() + done, source.data() + static_cast<std::size_t>(at) * element_size,
                 run);
-    for (std::size_t d = outer; d-- > 0;) {  // the next place, like the digits of a counter
+    for (std::size_t d = outer; d-- > 0;) {  // the next index, like the digits of a counter
       at += view.strides[d];
-      if (++place[d] < view.shape[d]) break;
+      if (++index[d] < view.shape[d]) break;
       at -= view.shape[d] * view.strides[d];
-      place[d] = 0;
+      index[d] = 0;
     }
   }
   return out;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor in plain memory, as files of every format give and take it: no torch.
+// A tensor in host memory, as readers return it and writers take it. No torch.
 #pragma once
 
 #include <cstddef>
@@ -22,28 +22,26 @@ struct HostTensor {
 
 const HostTensor* find_tensor(std::span<const HostTensor> tensors, std::string_view name);
 
-/// For writers, before they write: Internal error for names given twice and for bytes that do not
-/// fit dtype and shape. `place` begins the message: "io.npz".
-void check_tensors(std::span<const HostTensor> tensors, std::string_view place);
+/// For writers: Internal error for names given twice and for bytes that do not fit dtype and shape.
+/// `tag` begins the message: "io.npz".
+void check_tensors(std::span<const HostTensor> tensors, std::string_view tag);
 
-/// As many as LibTorch and NumPy take.
-inline constexpr std::size_t kMaxTensorDimensions = 64;
-
-/// A view into `source`: element (i, j, ...) lies at first + i * strides[0] + j * strides[1] + ...
+/// Element (i, j, ...) of the view is element first + i * strides[0] + j * strides[1] + ... of its
+/// storage.
 struct StridedView {
   Shape shape, strides;    ///< in elements
   std::int64_t first = 0;  ///< in elements
 };
 
-/// Whether every element of the view lies inside `elements` of them. False too for negative numbers
-/// and where the sums do not fit into 63 bits. Lists of one length.
+/// Whether every element of the view lies in a storage of `elements`. False also for negative
+/// numbers, for sums beyond 63 bits, and if shape and strides differ in length.
 bool is_inside(const StridedView& view, std::int64_t elements);
 
 /// The view's elements in row-major order; is_inside() must hold.
 std::vector<std::byte> row_major_copy(std::span<const std::byte> source, std::size_t element_size,
                                       const StridedView& view);
 
-/// Turns numbers of a file of the other byte order around; both halves of complex ones.
+/// Converts values from the other byte order; complex numbers as two floats.
 void swap_byte_order(HostTensor& tensor);
 
 }  // namespace ubique::io

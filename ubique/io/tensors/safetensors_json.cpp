@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of dtypes, the streaming JSON parser of the header, and its writer.
+#include "ubique/io/tensors/safetensors_json.h"
 
 #include <array>
 #include <limits>
@@ -7,14 +9,12 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/json.h"
-#include "ubique/io/tensors/safetensors_json.h"
 #include "ubique/io/text/printable.h"
 
 namespace ubique::io {
-
 namespace {
 
-// The order is the writer's; Python's serializer has the same.
+// In the order in which tensors are written, the same as in Python's serializer.
 constexpr std::array<std::pair<DType, std::string_view>, 16> kDTypeNames{{
     {DType::U64, "U64"},
     {DType::I64, "I64"},
@@ -62,14 +62,12 @@ std::string safetensors_dtypes() {
 
 namespace {
 
-constexpr std::size_t kMaxDimensions = 64;  // as many as LibTorch and NumPy take
-
-/// A walk through {"__metadata__": {key: text}, name: {dtype, shape, data_offsets}}: each event of
-/// the JSON reader either fits the place where we are, or ends the walk with an error. So nesting
-/// cannot go deeper than the format does.
-class HeaderWalk final : public nlohmann::json_sax<nlohmann::json> {
+/// Parses {"__metadata__": {key: text}, name: {dtype, shape, data_offsets}} as a state machine:
+/// each event of the JSON reader either fits the current state or is an error, so nesting cannot be
+/// deeper than the format's.
+class HeaderParser final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  HeaderWalk(const std::string& file, SafetensorsJson& result) : file_(file), result_(result) {}
+  HeaderParser(const std::string& file, SafetensorsJson& result) : file_(file), result_(result) {}
 
   bool null() override { return refuse("null"); }
   bool boolean(bool) override { return refuse("true or false"); }
@@ -89,7 +87,7 @@ class HeaderWalk final : public nlohmann::json_sax<nlohmann::json> {
                    const nlohmann::detail::exception& error) override;
 
  private:
-  enum class Place { Outside, Top, Metadata, Tensor, Shape, Offsets };
+  enum class State { Outside, Top, Metadata, Tensor, Shape, Offsets };
 
   [[noreturn]] bool refuse(std::string_view got) const;
   void begin_tensor(std::string& name);
@@ -100,7 +98,7 @@ class HeaderWalk final : public nlohmann::json_sax<nlohmann::json> {
 
   const std::string& file_;
   SafetensorsJson& result_;
-  Place place_ = Place::Outside;
+  State state_ = State::Outside;
   std::string name_;   // of the tensor, or metadata's key
   std::string field_;  // of the tensor
   bool metadata_seen_ = false;
@@ -109,33 +107,33 @@ class HeaderWalk final : public nlohmann::json_sax<nlohmann::json> {
   std::optional<std::vector<std::uint64_t>> offsets_;
 };
 
-std::string HeaderWalk::subject() const {
-  if (place_ == Place::Outside || name_.empty()) return fmt::format("{}: header", file_);
+std::string HeaderParser::subject() const {
+  if (state_ == State::Outside || name_.empty()) return fmt::format("{}: header", file_);
   if (name_ == kMetadataKey) return fmt::format("{}: {}", file_, kMetadataKey);
-  const auto* kind = place_ == Place::Metadata ? "metadata" : "tensor";
+  const auto* kind = state_ == State::Metadata ? "metadata" : "tensor";
   return fmt::format("{}: {} '{}'", file_, kind, printable(name_));
 }
 
-bool HeaderWalk::refuse(std::string_view got) const {
+bool HeaderParser::refuse(std::string_view got) const {
   std::string expected;
-  switch (place_) {
-    case Place::Outside:
+  switch (state_) {
+    case State::Outside:
       expected = "an object of tensors";
       break;
-    case Place::Top:
+    case State::Top:
       expected = name_ == kMetadataKey ? "an object of texts"
                                        : "an object with dtype, shape and data_offsets";
       break;
-    case Place::Metadata:
+    case State::Metadata:
       expected = "a text: metadata holds texts only";
       break;
-    case Place::Tensor:
+    case State::Tensor:
       expected = field_ == "dtype" ? "a text" : fmt::format("a list of numbers for {}", field_);
       break;
-    case Place::Shape:
+    case State::Shape:
       expected = "whole numbers from 0 in shape";
       break;
-    case Place::Offsets:
+    case State::Offsets:
       expected = "whole numbers from 0 in data_offsets";
       break;
   }
@@ -144,30 +142,30 @@ bool HeaderWalk::refuse(std::string_view got) const {
        got, expected);
 }
 
-bool HeaderWalk::number_unsigned(std::uint64_t value) {
+bool HeaderParser::number_unsigned(std::uint64_t value) {
   constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
-  if (place_ != Place::Shape && place_ != Place::Offsets) return refuse("a number");
+  if (state_ != State::Shape && state_ != State::Offsets) return refuse("a number");
   if (value > kLargest) return refuse(fmt::format("{}, which is too large", value));
-  if (place_ == Place::Offsets) {
+  if (state_ == State::Offsets) {
     if (offsets_->size() == 2) return refuse("more than two numbers");
     offsets_->push_back(value);
   } else {
     check(
-        shape_->size() < kMaxDimensions, ErrorKind::Input,
+        shape_->size() < kMaxTensorDimensions, ErrorKind::Input,
         "[io.safetensors] {} has too many dimensions; got more than {}, expected at most as many.",
-        subject(), kMaxDimensions);
+        subject(), kMaxTensorDimensions);
     shape_->push_back(static_cast<std::int64_t>(value));
   }
   return true;
 }
 
-bool HeaderWalk::string(std::string& text) {
-  if (place_ == Place::Metadata) {
+bool HeaderParser::string(std::string& text) {
+  if (state_ == State::Metadata) {
     check(result_.metadata.try_emplace(name_, std::move(text)).second, ErrorKind::Input,
           "[io.safetensors] {} is given twice; expected each key once.", subject());
     return true;
   }
-  if (place_ != Place::Tensor || field_ != "dtype") {
+  if (state_ != State::Tensor || field_ != "dtype") {
     return refuse(fmt::format("the text '{}'", printable(text, 40)));
   }
   dtype_ = safetensors_dtype(text);
@@ -177,21 +175,21 @@ bool HeaderWalk::string(std::string& text) {
   return true;
 }
 
-bool HeaderWalk::start_object(std::size_t) {
-  if (place_ == Place::Outside) {
-    place_ = Place::Top;
-  } else if (place_ == Place::Top) {
-    place_ = name_ == kMetadataKey ? Place::Metadata : Place::Tensor;
+bool HeaderParser::start_object(std::size_t) {
+  if (state_ == State::Outside) {
+    state_ = State::Top;
+  } else if (state_ == State::Top) {
+    state_ = name_ == kMetadataKey ? State::Metadata : State::Tensor;
   } else {
     return refuse("an object");
   }
   return true;
 }
 
-bool HeaderWalk::key(std::string& name) {
-  if (place_ == Place::Metadata) {
+bool HeaderParser::key(std::string& name) {
+  if (state_ == State::Metadata) {
     name_ = std::move(name);
-  } else if (place_ == Place::Tensor) {
+  } else if (state_ == State::Tensor) {
     begin_field(name);
   } else {
     begin_tensor(name);
@@ -199,7 +197,7 @@ bool HeaderWalk::key(std::string& name) {
   return true;
 }
 
-void HeaderWalk::begin_tensor(std::string& name) {
+void HeaderParser::begin_tensor(std::string& name) {
   check(!name.empty(), ErrorKind::Input,
         "[io.safetensors] {}: a tensor has an empty name; expected at least one letter.", file_);
   if (name == kMetadataKey) {
@@ -213,7 +211,7 @@ void HeaderWalk::begin_tensor(std::string& name) {
   offsets_.reset();
 }
 
-void HeaderWalk::begin_field(const std::string& name) {
+void HeaderParser::begin_field(const std::string& name) {
   const bool known = name == "dtype" || name == "shape" || name == "data_offsets";
   check(known, ErrorKind::Input,
         "[io.safetensors] {} has an unknown field; got '{}', expected dtype, shape and "
@@ -227,30 +225,30 @@ void HeaderWalk::begin_field(const std::string& name) {
   field_ = name;
 }
 
-bool HeaderWalk::start_array(std::size_t) {
-  if (place_ != Place::Tensor || field_ == "dtype") return refuse("a list");
+bool HeaderParser::start_array(std::size_t) {
+  if (state_ != State::Tensor || field_ == "dtype") return refuse("a list");
   if (field_ == "shape") {
     shape_.emplace();
-    place_ = Place::Shape;
+    state_ = State::Shape;
   } else {
     offsets_.emplace();
-    place_ = Place::Offsets;
+    state_ = State::Offsets;
   }
   return true;
 }
 
-bool HeaderWalk::end_array() {
-  place_ = Place::Tensor;
+bool HeaderParser::end_array() {
+  state_ = State::Tensor;
   return true;
 }
 
-bool HeaderWalk::end_object() {
-  if (place_ == Place::Tensor) finish_tensor();
-  place_ = place_ == Place::Top ? Place::Outside : Place::Top;
+bool HeaderParser::end_object() {
+  if (state_ == State::Tensor) finish_tensor();
+  state_ = state_ == State::Top ? State::Outside : State::Top;
   return true;
 }
 
-void HeaderWalk::finish_tensor() {
+void HeaderParser::finish_tensor() {
   const char* missing = !dtype_     ? "dtype"
                         : !shape_   ? "shape"
                         : !offsets_ ? "data_offsets"
@@ -266,8 +264,8 @@ void HeaderWalk::finish_tensor() {
   name_.clear();
 }
 
-bool HeaderWalk::parse_error(std::size_t position, const std::string&,
-                             const nlohmann::detail::exception&) {
+bool HeaderParser::parse_error(std::size_t position, const std::string&,
+                               const nlohmann::detail::exception&) {
   fail(ErrorKind::Input,
        "[io.safetensors] {}: header is not JSON; got something unreadable near byte {} of it, "
        "expected an object of tensors. The file is damaged, or no safetensors file.",
@@ -277,15 +275,15 @@ bool HeaderWalk::parse_error(std::size_t position, const std::string&,
 }  // namespace
 
 SafetensorsJson parse_safetensors_json(std::string_view text, const std::string& file) {
-  // The JSON reader takes a zero byte for the end of the text, and would not look behind it.
+  // The JSON reader would take a zero byte for the end of the text and ignore the rest.
   check(text.find('\0') == std::string_view::npos, ErrorKind::Input,
         "[io.safetensors] {}: header has a zero byte; expected JSON padded with blanks.", file);
   check(text.starts_with('{'), ErrorKind::Input,
         "[io.safetensors] {}: header is not JSON; got '{}', expected '{{'.", file,
         printable(text, 1));
   SafetensorsJson result;
-  HeaderWalk walk(file, result);
-  nlohmann::json::sax_parse(text.begin(), text.end(), &walk);
+  HeaderParser parser(file, result);
+  nlohmann::json::sax_parse(text.begin(), text.end(), &parser);
   return result;
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks of the header: its length, each tensor's size, unique names, and tiling of the data.
+#include "ubique/io/tensors/safetensors_reader.h"
 
 #include <algorithm>
 #include <tuple>
@@ -6,37 +8,33 @@
 
 #include "ubique/base/error.h"
 #include "ubique/io/archive/bulk_read.h"
+#include "ubique/io/archive/byte_order.h"
 #include "ubique/io/archive/file_type.h"
-#include "ubique/io/tensors/safetensors_reader.h"
 #include "ubique/io/text/printable.h"
 
 namespace ubique::io {
-
 namespace {
 
 constexpr std::uint64_t kLengthBytes = 8;
 
 std::string what_it_is(std::span<const std::byte> file) {
-  // A length of 640 starts like a pickle: behind a length there is JSON, so that decides first.
+  // A header length of 640 begins like a pickle, so JSON after the length decides first.
   const bool json_follows = file.size() > kLengthBytes && file[kLengthBytes] == std::byte{'{'};
   const auto known = json_follows ? std::string_view() : looks_like(file);
   if (known.empty()) return "Was the download cut short, or is this another kind of file?";
   return fmt::format("This looks like {}; expected a .safetensors file.", known);
 }
 
-/// The 8-byte length, little-endian on every machine; at most what the file can hold.
+/// The 8-byte header length, checked against the limit and the size of the file.
 std::uint64_t header_length(std::span<const std::byte> file, const std::string& name) {
   check(file.size() >= kLengthBytes, ErrorKind::Input,
         "[io.safetensors] {} is too short; got {} bytes, expected at least {}. {}", name,
         file.size(), kLengthBytes, what_it_is(file));
-  std::uint64_t length = 0;
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
-    length |= std::to_integer<std::uint64_t>(file[i]) << (8 * i);
-  }
-  check(length <= kMaxHeaderBytes, ErrorKind::Input,
+  const auto length = load_little(file.first(kLengthBytes));
+  check(length <= kMaxSafetensorsHeader, ErrorKind::Input,
         "[io.safetensors] {} has no safetensors header; got a header length of {} bytes, expected "
         "at most {}. {}",
-        name, length, kMaxHeaderBytes, what_it_is(file));
+        name, length, kMaxSafetensorsHeader, what_it_is(file));
   check(length <= file.size() - kLengthBytes, ErrorKind::Input,
         "[io.safetensors] {}: header is longer than the file; got a header length of {} bytes, "
         "expected at most {}. {}",
@@ -110,7 +108,7 @@ SafetensorsHeader parse_safetensors_header(std::span<const std::byte> file,
   header.data_begin = kLengthBytes + length;
   const auto data_size = file.size() - header.data_begin;
   for (const auto& tensor : header.tensors) check_tensor(tensor, data_size, name);
-  // Stable: empty tensors at the same place keep the header's order.
+  // Stable: empty tensors at the same offset keep the header's order.
   std::stable_sort(header.tensors.begin(), header.tensors.end(), [](const auto& a, const auto& b) {
     return std::tie(a.begin, a.end) < std::tie(b.begin, b.end);
   });
@@ -123,14 +121,12 @@ SafetensorsHeader parse_safetensors_header(std::span<const std::byte> file,
 std::string safetensors_header_text(const SafetensorsJson& json) {
   auto text = safetensors_json_text(json);
   text.resize((text.size() + kLengthBytes - 1) / kLengthBytes * kLengthBytes, ' ');
-  check(text.size() <= kMaxHeaderBytes, ErrorKind::Internal,
+  check(text.size() <= kMaxSafetensorsHeader, ErrorKind::Internal,
         "[io.safetensors] the header is too long; got {} bytes, expected at most {}.", text.size(),
-        kMaxHeaderBytes);
-  std::string length;
-  for (std::size_t i = 0; i < kLengthBytes; ++i) {
-    length += static_cast<char>(static_cast<std::uint64_t>(text.size()) >> (8 * i) & 0xFFU);
-  }
-  return length + text;
+        kMaxSafetensorsHeader);
+  std::string header;
+  append_little(header, text.size(), kLengthBytes);
+  return header + text;
 }
 
 SafetensorsFile::SafetensorsFile(std::span<const std::byte> file, std::string name)
@@ -147,8 +143,8 @@ SafetensorsFile SafetensorsFile::from_memory(std::span<const std::byte> file, st
 }
 
 const TensorInfo* SafetensorsFile::find(std::string_view name) const {
-  const auto place = find_by_name(header_.tensors, header_.by_name, name);
-  return place ? &header_.tensors[*place] : nullptr;
+  const auto index = find_by_name(header_.tensors, header_.by_name, name);
+  return index ? &header_.tensors[*index] : nullptr;
 }
 
 std::span<const std::byte> SafetensorsFile::bytes(const TensorInfo& tensor) const {

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses and writes the index; finds and opens the files of a model.
+#include "ubique/io/tensors/safetensors_set.h"
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -7,12 +9,10 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/text.h"
-#include "ubique/io/tensors/safetensors_set.h"
 #include "ubique/io/text/plain_name.h"
 #include "ubique/io/text/printable.h"
 
 namespace ubique::io {
-
 namespace {
 
 constexpr int kMaxIndexDepth = 64;
@@ -25,11 +25,11 @@ void check_shard_name(const std::string& shard, const std::string& tensor,
         where, printable(tensor), printable(shard));
 }
 
-/// A walk through {"metadata": {"total_size": N, ...}, "weight_map": {tensor: file}, ...}. What
-/// belongs to neither is stepped over. No tree is built: a text of many keys costs only itself.
-class IndexWalk final : public nlohmann::json_sax<nlohmann::json> {
+/// Parses {"metadata": {"total_size": N, ...}, "weight_map": {tensor: file}, ...}; ignores other
+/// keys. Builds no JSON tree, so memory stays proportional to the weight map.
+class IndexParser final : public nlohmann::json_sax<nlohmann::json> {
  public:
-  IndexWalk(const std::string& where, SafetensorsIndex& index) : where_(where), index_(index) {}
+  IndexParser(const std::string& where, SafetensorsIndex& index) : where_(where), index_(index) {}
 
   bool map_seen() const { return map_seen_; }
 
@@ -53,7 +53,7 @@ class IndexWalk final : public nlohmann::json_sax<nlohmann::json> {
   bool at_total_size() const {
     return depth_ == 2 && section_ == "metadata" && name_ == "total_size";
   }
-  /// Any value that is refused where a certain kind is expected, and otherwise stepped over.
+  /// A value of a kind that no known key takes: refused at a known key, ignored elsewhere.
   bool value(std::string_view got) const;
   bool enter();
   bool leave() {
@@ -70,13 +70,13 @@ class IndexWalk final : public nlohmann::json_sax<nlohmann::json> {
   bool map_seen_ = false, metadata_seen_ = false, total_seen_ = false;
 };
 
-void IndexWalk::check_once(bool& seen, std::string_view what) const {
+void IndexParser::check_once(bool& seen, std::string_view what) const {
   check(!seen, ErrorKind::Input, "[io.safetensors] {}: {} is given twice; expected it once.",
         where_, what);
   seen = true;
 }
 
-bool IndexWalk::value(std::string_view got) const {
+bool IndexParser::value(std::string_view got) const {
   const auto refuse = [&](std::string_view what, std::string_view expected) {
     fail(ErrorKind::Input, "[io.safetensors] {}: {} is wrong; got {}, expected {}.", where_, what,
          got, expected);
@@ -89,20 +89,20 @@ bool IndexWalk::value(std::string_view got) const {
   return true;
 }
 
-bool IndexWalk::enter() {
+bool IndexParser::enter() {
   check(++depth_ <= kMaxIndexDepth, ErrorKind::Input,
         "[io.safetensors] {} is nested too deeply; expected at most {} levels.", where_,
         kMaxIndexDepth);
   return true;
 }
 
-bool IndexWalk::start_object(std::size_t) {
+bool IndexParser::start_object(std::size_t) {
   const bool section = depth_ == 1 && (section_ == "weight_map" || section_ == "metadata");
   if (depth_ > 0 && !section) value("an object");
   return enter();
 }
 
-bool IndexWalk::key(std::string& name) {
+bool IndexParser::key(std::string& name) {
   if (depth_ == 1) {
     section_ = std::move(name);
     if (section_ == "weight_map") check_once(map_seen_, "weight_map");
@@ -114,7 +114,7 @@ bool IndexWalk::key(std::string& name) {
   return true;
 }
 
-bool IndexWalk::string(std::string& text) {
+bool IndexParser::string(std::string& text) {
   if (!in_map()) return value("a text");
   check(!name_.empty(), ErrorKind::Input,
         "[io.safetensors] {}: weight_map has an empty tensor name.", where_);
@@ -125,21 +125,21 @@ bool IndexWalk::string(std::string& text) {
   return true;
 }
 
-bool IndexWalk::number_unsigned(std::uint64_t number) {
+bool IndexParser::number_unsigned(std::uint64_t number) {
   if (!at_total_size()) return value("a number");
   index_.total_size = number;
   return true;
 }
 
-bool IndexWalk::number_float(double number, const std::string&) {
-  // Some writers counted with fractions of bytes and left a number such as 1472000.0.
+bool IndexParser::number_float(double number, const std::string&) {
+  // Some writers leave a number such as 1472000.0.
   if (!at_total_size() || !(number >= 0 && number < 0x1p63)) return value("a number");
   index_.total_size = static_cast<std::uint64_t>(number);
   return true;
 }
 
-bool IndexWalk::parse_error(std::size_t position, const std::string&,
-                            const nlohmann::detail::exception&) {
+bool IndexParser::parse_error(std::size_t position, const std::string&,
+                              const nlohmann::detail::exception&) {
   fail(ErrorKind::Input,
        "[io.safetensors] {} is not JSON; got something unreadable near byte {}, expected an object "
        "with weight_map. The file is damaged, or its download was cut short.",
@@ -155,13 +155,13 @@ std::vector<std::string> SafetensorsIndex::shards() const {
 }
 
 SafetensorsIndex parse_safetensors_index(std::string_view text, const std::string& where) {
-  // The JSON reader takes a zero byte for the end of the text, and would not look behind it.
+  // The JSON reader would take a zero byte for the end of the text and ignore the rest.
   check(text.find('\0') == std::string_view::npos, ErrorKind::Input,
         "[io.safetensors] {} is not JSON; got a zero byte in it.", where);
   SafetensorsIndex index;
-  IndexWalk walk(where, index);
-  nlohmann::json::sax_parse(text.begin(), text.end(), &walk);
-  check(walk.map_seen(), ErrorKind::Input,
+  IndexParser parser(where, index);
+  nlohmann::json::sax_parse(text.begin(), text.end(), &parser);
+  check(parser.map_seen(), ErrorKind::Input,
         "[io.safetensors] {} has no weight_map; expected an object with weight_map, which gives "
         "each tensor its file.",
         where);
@@ -183,7 +183,7 @@ constexpr std::int64_t kMaxIndexBytes = 100'000'000;
 bool is_index_name(const fs::path& path) { return path.extension() == ".json"; }
 
 bool exists_quietly(const fs::path& path) {
-  std::error_code ignored;  // a name too long to exist does not exist
+  std::error_code ignored;  // a name that is too long: no such file
   return fs::exists(path, ignored);
 }
 
@@ -268,15 +268,15 @@ void SafetensorsSet::open_index(const fs::path& path) {
 }
 
 const TensorInfo* SafetensorsSet::find(std::string_view name) const {
-  const auto place = find_by_name(tensors_, by_name_, name);
-  return place ? &tensors_[*place] : nullptr;
+  const auto index = find_by_name(tensors_, by_name_, name);
+  return index ? &tensors_[*index] : nullptr;
 }
 
 const SafetensorsFile& SafetensorsSet::file_of(const TensorInfo& tensor) const {
-  const auto place = find_by_name(tensors_, by_name_, tensor.name);
-  check(place.has_value(), ErrorKind::Internal, "[io.safetensors] tensor '{}' is not of this set.",
+  const auto index = find_by_name(tensors_, by_name_, tensor.name);
+  check(index.has_value(), ErrorKind::Internal, "[io.safetensors] tensor '{}' is not of this set.",
         printable(tensor.name));
-  return files_[file_numbers_[*place]];
+  return files_[file_numbers_[*index]];
 }
 
 std::span<const std::byte> SafetensorsSet::bytes(const TensorInfo& tensor) const {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// model.safetensors.index.json: which file of a model in several files holds which tensor. Only the
-// text; safetensors_set opens the files.
-// A model in safetensors, in one file or several, seen as one: a file, an index or a folder with
-// one of these.
+// A model in one or several safetensors files, seen as one: opened by a file, by an index
+// (model.safetensors.index.json, which maps tensors to files), or by a folder with one of these.
 #pragma once
 
 #include <cstdint>
@@ -28,24 +26,26 @@ struct SafetensorsIndex {
   std::vector<std::string> shards() const;  ///< file names, sorted
 };
 
-/// Input error for what is not such an index, for keys given twice, and for file names that lead
-/// out of the folder. `where` stands for the file in messages.
+/// Input error for text that is no such index, for keys given twice, and for file names that leave
+/// the folder. Error messages call the file `where`.
 SafetensorsIndex parse_safetensors_index(std::string_view text, const std::string& where);
 
 std::string safetensors_index_text(const SafetensorsIndex& index);
 
 class SafetensorsSet {
  public:
-  /// A folder may hold model.safetensors (taken first, as Python does), its index, or exactly one
-  /// other .safetensors file or index. Input error that names the missing file or tensor.
+  /// In a folder: model.safetensors (as in Python), else model.safetensors.index.json, else the
+  /// only other index or .safetensors file. Input error that names the missing file or tensor.
   explicit SafetensorsSet(const std::filesystem::path& path);
 
   const std::vector<SafetensorsFile>& files() const { return files_; }
-  /// File by file, each in its order. With an index, only what it names.
+  /// File by file, each in file order. With an index, only the tensors that it names.
   const std::vector<TensorInfo>& tensors() const { return tensors_; }
-  const TensorInfo* find(std::string_view name) const;    ///< null if there is none
-  const Metadata& metadata() const { return metadata_; }  ///< of all files; the first has its way
-  /// What the index says all tensors take; nothing without one.
+  const TensorInfo* find(std::string_view name) const;  ///< null if there is none
+  const Metadata& metadata() const {
+    return metadata_;
+  }  ///< of all files; for equal keys, of the first
+  /// Bytes of all tensors according to the index; nothing without one.
   std::optional<std::uint64_t> stated_size() const { return stated_size_; }
 
   const SafetensorsFile& file_of(const TensorInfo& tensor) const;
@@ -57,7 +57,7 @@ class SafetensorsSet {
 
   std::vector<SafetensorsFile> files_;
   std::vector<TensorInfo> tensors_;
-  std::vector<std::size_t> file_numbers_;  // of tensors_
+  std::vector<std::size_t> file_numbers_;  // index into files_ for each of tensors_
   std::vector<std::size_t> by_name_;
   Metadata metadata_;
   std::optional<std::uint64_t> stated_size_;

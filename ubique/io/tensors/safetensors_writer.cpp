@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lays out and writes one file, or shards with their index.
 #include "ubique/io/tensors/safetensors_writer.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Bytes of a tensor, checked against what it brings.
+/// Size of a tensor in bytes, checked against its data.
 std::uint64_t checked_size(const TensorData& tensor) {
   check(!tensor.name.empty() && tensor.name != kMetadataKey, ErrorKind::Internal,
         "[io.safetensors] a tensor cannot be named '{}'.", tensor.name);
@@ -82,7 +83,7 @@ void write_tensor(AtomicFile& file, const TensorData& tensor, std::uint64_t size
   if (written != size) wrong_size(std::to_string(written));
 }
 
-/// First places of the shards' tensors, and the end.
+/// Index of the first tensor of each shard, then the number of tensors.
 std::vector<std::size_t> split_shards(std::span<const TensorData> tensors, std::uint64_t limit) {
   std::vector<std::size_t> starts = {0};
   std::uint64_t filled = 0;
@@ -130,7 +131,7 @@ std::vector<fs::path> write_sharded_safetensors(const fs::path& folder,
   const auto shards = starts.size() - 1;
   const auto single = folder / kSafetensorsFile, index_path = folder / kSafetensorsIndexFile;
   make_folder(folder);
-  remove_old(index_path);  // first of all: an old index beside new shards would mix two models
+  remove_old(index_path);  // first: an old index with new shards would mix two models
   if (shards == 1) {
     write_safetensors(single, tensors, metadata);
     return {single};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sizes of shapes with overflow checks; search by name.
 #include "ubique/io/tensors/tensor_info.h"
 
 #include <fmt/format.h>
@@ -46,11 +47,11 @@ std::vector<std::size_t> order_by_name(const std::vector<TensorInfo>& tensors) {
 std::optional<std::size_t> find_by_name(const std::vector<TensorInfo>& tensors,
                                         const std::vector<std::size_t>& order,
                                         std::string_view name) {
-  const auto place =
+  const auto found =
       std::lower_bound(order.begin(), order.end(), name,
                        [&](std::size_t i, std::string_view key) { return tensors[i].name < key; });
-  if (place == order.end() || tensors[*place].name != name) return std::nullopt;
-  return *place;
+  if (found == order.end() || tensors[*found].name != name) return std::nullopt;
+  return *found;
 }
 
 }  // namespace ubique::io

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What every tensor file says about a tensor: name, element type, shape and where its bytes lie.
-// Shared by all formats; knows none of them, and no torch.
-// Which tensors of a file somebody wants.
+// What every tensor file says about a tensor: name, element type, shape and byte range. Shared by
+// all formats. No torch.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -17,6 +17,9 @@ namespace ubique::io {
 
 using Shape = std::vector<std::int64_t>;  ///< empty: a scalar
 
+/// The limit of LibTorch and NumPy.
+inline constexpr std::size_t kMaxTensorDimensions = 64;
+
 struct TensorInfo {
   std::string name;
   DType dtype = DType::F32;
@@ -26,21 +29,21 @@ struct TensorInfo {
   std::uint64_t size() const { return end - begin; }
 };
 
-/// Elements of a shape, bytes of a tensor. Nothing if that does not fit into 63 bits, where a
-/// dimension of 0 counts as 1: it must not hide others that no program could compute strides of.
+/// Elements of a shape, bytes of a tensor. Nothing if the product, with 0 counted as 1, does not
+/// fit into 63 bits: a 0 must not hide other dimensions whose strides would overflow.
 std::optional<std::int64_t> element_count(const Shape& shape);
 std::optional<std::int64_t> byte_count(DType dtype, const Shape& shape);
 
 std::string shape_text(const Shape& shape);  ///< "[2, 3]"
 
-/// Places of the tensors in order of their names, and a search in it.
+/// Indices of the tensors sorted by name, and a binary search in them.
 std::vector<std::size_t> order_by_name(const std::vector<TensorInfo>& tensors);
 std::optional<std::size_t> find_by_name(const std::vector<TensorInfo>& tensors,
                                         const std::vector<std::size_t>& order,
                                         std::string_view name);
 
-/// By their names; empty: all. Readers that take one give the others without their bytes, which are
-/// then not read.
+/// Selects tensors by name; empty: all. Readers return the others without values, and do not read
+/// those.
 using TensorFilter = std::function<bool(const std::string& name)>;
 
 }  // namespace ubique::io

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Decodes each dtype to fp64 and accumulates the statistics block by block.
 #include "ubique/io/tensors/tensor_stats.h"
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 namespace ubique::io {
 namespace {
 
-/// Sums over blocks: each block is centred on its own mean and then merged, so that the result does
-/// not lose digits however many values there are.
+/// Accumulates blocks: each is centred on its own mean and then merged, so that precision does not
+/// depend on the number of values.
 class StatsSum {
  public:
   void add(std::span<const double> block) {
@@ -72,7 +73,7 @@ class StatsSum {
 template <typename T, typename Decode>
 TensorStats stats_of(std::span<const std::byte> bytes, Decode decode) {
   constexpr std::size_t kBlock = 4096;
-  std::vector<T> raw(kBlock);  // copied out: the bytes may lie unaligned
+  std::vector<T> raw(kBlock);  // copied, because the bytes may be unaligned
   std::vector<double> values(kBlock);
   StatsSum sum;
   while (bytes.size() >= sizeof(T)) {
@@ -95,8 +96,8 @@ float with_sign(float magnitude, bool negative) { return negative ? -magnitude :
 
 }  // namespace
 
-// Exponent and mantissa are put where a float has them, and a multiplication corrects the bias;
-// it is exact, and turns subnormal numbers into normal ones by itself.
+// Exponent and mantissa are shifted to their position in a float, and a multiplication corrects the
+// bias; it is exact, and handles subnormal numbers too.
 float decode_f16(std::uint16_t bits) {
   const bool negative = (bits & 0x8000U) != 0;
   const std::uint32_t rest = bits & 0x7FFFU;
