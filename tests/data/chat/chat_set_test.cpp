@@ -58,7 +58,7 @@ TEST_CASE("chat set: a folder holds both parts and the tokenizer, and can be rea
   CHECK(train.metadata.seq_len == 40);
   CHECK(train.metadata.pad_id == *tokenizer.find("<|pad|>"));
   CHECK(train.metadata.ignore_label_id == data::kIgnoredLabel);
-  CHECK(train.metadata.made_with["kind"] == "chat");
+  CHECK(train.metadata.provenance["kind"] == "chat");
   auto texts = texts_of(train, tokenizer);
   const auto unseen = texts_of(tests, tokenizer);
   texts.insert(unseen.begin(), unseen.end());

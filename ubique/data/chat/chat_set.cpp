@@ -130,7 +130,7 @@ ChatSetReport write_chat_set(const std::filesystem::path& folder,
   metadata.ignore_label_id = kIgnoredLabel;
   metadata.vocab_size = ready.size();
   metadata.seq_len = rows.length;
-  metadata.made_with = {{"kind", "chat"},
+  metadata.provenance = {{"kind", "chat"},
                         {"texts", digest_of_texts(conversations)},
                         {"vocabulary", ready.size()},
                         {"length", rows.length},
@@ -138,7 +138,7 @@ ChatSetReport write_chat_set(const std::filesystem::path& folder,
                         {"loss_on", to_string(rows.loss_on)},
                         {"split", options.split},
                         {"seed", options.seed}};
-  claim_puzzle_folder(folder, metadata.made_with);
+  claim_puzzle_folder(folder, metadata.provenance);
 
   make_folder(folder / "tokenizer");
   io::write_tokenizer(folder / "tokenizer" / "tokenizer.json", tokenizer);
@@ -154,7 +154,7 @@ ChatSetReport write_chat_set(const std::filesystem::path& folder,
 }
 
 bool is_chat_set(const PuzzleMetadata& metadata) {
-  const auto& provenance = metadata.made_with;
+  const auto& provenance = metadata.provenance;
   return provenance.is_object() && provenance.value("kind", Json()) == "chat";
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ubique/data/puzzles/arc/arc.h"
+#include "ubique/data/puzzles/arc/arc_build.h"
+#include "ubique/data/puzzles/arc/arc_read.h"
 
 #include <algorithm>
 #include <set>

@@ -6,7 +6,7 @@
 #include <set>
 
 #include "tests/base/scratch.h"
-#include "ubique/data/puzzles/set/puzzle_build.h"
+#include "ubique/data/puzzles/maze/maze_build.h"
 #include "ubique/data/puzzles/use/puzzle_augment.h"
 #include "ubique/data/puzzles/use/puzzle_text.h"
 
@@ -23,17 +23,17 @@ std::vector<std::int32_t> cells_of(const std::string& text) {
 TEST_CASE("dihedral: turns and mirrors are numbered as in the original, and undone") {
   const data::GridSize size{2, 3};  // 0 1 2 / 3 4 5
   using Places = std::vector<std::size_t>;
-  CHECK(data::dihedral_places(1, size) == Places{2, 5, 1, 4, 0, 3});
-  CHECK(data::dihedral_places(3, size) == Places{3, 0, 4, 1, 5, 2});
-  CHECK(data::dihedral_places(4, size) == Places{2, 1, 0, 5, 4, 3});
-  CHECK(data::dihedral_places(5, size) == Places{3, 4, 5, 0, 1, 2});
-  CHECK(data::dihedral_places(6, size) == Places{0, 3, 1, 4, 2, 5});
-  CHECK(data::dihedral_places(7, size) == Places{5, 2, 4, 1, 3, 0});
+  CHECK(data::dihedral_sources(1, size) == Places{2, 5, 1, 4, 0, 3});
+  CHECK(data::dihedral_sources(3, size) == Places{3, 0, 4, 1, 5, 2});
+  CHECK(data::dihedral_sources(4, size) == Places{2, 1, 0, 5, 4, 3});
+  CHECK(data::dihedral_sources(5, size) == Places{3, 4, 5, 0, 1, 2});
+  CHECK(data::dihedral_sources(6, size) == Places{0, 3, 1, 4, 2, 5});
+  CHECK(data::dihedral_sources(7, size) == Places{5, 2, 4, 1, 3, 0});
   for (int id = 0; id < 8; ++id) {
     CAPTURE(id);
-    const auto there = data::dihedral_places(id, size);
-    const auto back = data::dihedral_places(data::kDihedralInverse[static_cast<std::size_t>(id)],
-                                            data::dihedral_size(id, size));
+    const auto there = data::dihedral_sources(id, size);
+    const auto back = data::dihedral_sources(data::kDihedralInverse[static_cast<std::size_t>(id)],
+                                             data::dihedral_size(id, size));
     Places both;
     for (const auto place : back) both.push_back(there[place]);
     Places same(6);
@@ -43,14 +43,14 @@ TEST_CASE("dihedral: turns and mirrors are numbered as in the original, and undo
 }
 
 TEST_CASE("maze: the shortest way is found, and several are told from one") {
-  const auto one = data::shortest_way({3, 5}, cells_of("S   #\n### #\nG    \n"));
+  const auto one = data::shortest_path({3, 5}, cells_of("S   #\n### #\nG    \n"));
   CHECK(one.moves == 8);
-  CHECK(one.ways == 1);
-  const auto several = data::shortest_way({3, 3}, cells_of("S  \n   \n  G\n"));
+  CHECK(one.count == 1);
+  const auto several = data::shortest_path({3, 3}, cells_of("S  \n   \n  G\n"));
   CHECK(several.moves == 4);
-  CHECK(several.ways == 2);
+  CHECK(several.count == 2);
   CHECK(several.cells == std::vector<std::size_t>{0, 1, 2, 5, 8});
-  CHECK(data::shortest_way({1, 3}, cells_of("S#G\n")).moves == -1);
+  CHECK(data::shortest_path({1, 3}, cells_of("S#G\n")).moves == -1);
 }
 
 TEST_CASE("maze: made mazes have one long shortest way, and the same for the same seed") {
@@ -62,8 +62,8 @@ TEST_CASE("maze: made mazes have one long shortest way, and the same for the sam
       if (!maze) continue;
       ++made;
       CHECK(maze->cells == data::make_maze(size, least, Random(1).fork(i))->cells);
-      const auto way = data::shortest_way(size, maze->cells);
-      CHECK(way.ways == 1);
+      const auto way = data::shortest_path(size, maze->cells);
+      CHECK(way.count == 1);
       CHECK(way.moves == maze->moves);
       CHECK(way.moves >= least);
       CHECK(std::count(maze->solved.begin(), maze->solved.end(), 5) == way.moves - 1);
@@ -88,18 +88,18 @@ TEST_CASE("maze: sets hold what was asked for, without twins, for any number of 
   const auto one = data::build_mazes(options, 1), two = data::build_mazes(options, 2);
   CHECK(one.train.examples() == 20);
   CHECK(one.test.examples() == 10);
-  CHECK(one.test.metadata.made_with["min_path"] == 8);
+  CHECK(one.test.metadata.provenance["min_path"] == 8);
   std::set<std::vector<std::int32_t>> seen;
   for (const auto* set : {&one.train, &one.test}) {
     for (std::int64_t i = 0; i < set->examples(); ++i) {
       const auto cells = set->inputs.row(i);
       for (int id = 0; id < 8; ++id) {
         std::vector<std::int32_t> turned;
-        for (const auto place : data::dihedral_places(id, {8, 8})) turned.push_back(cells[place]);
+        for (const auto place : data::dihedral_sources(id, {8, 8})) turned.push_back(cells[place]);
         if (id > 0) CHECK_FALSE((turned != cells && seen.contains(turned)));
       }
       CHECK(seen.insert(cells).second);
-      CHECK(data::shortest_way({8, 8}, cells).moves >= 8);
+      CHECK(data::shortest_path({8, 8}, cells).moves >= 8);
     }
   }
   for (std::int64_t i = 0; i < 20; ++i) CHECK(one.train.inputs.row(i) == two.train.inputs.row(i));
@@ -117,10 +117,10 @@ TEST_CASE("maze: twins keep the way a way") {
   std::vector<std::int32_t> inputs(54), labels(54);
   std::set<std::vector<std::int32_t>> twins;
   for (std::uint64_t i = 0; i < 30; ++i) {
-    data::load_twin(splits.train, 1, Random(1).fork(i), inputs, labels);
+    data::load_augmented(splits.train, 1, Random(1).fork(i), inputs, labels);
     twins.insert(inputs);
-    const auto way = data::shortest_way({6, 9}, inputs);
-    CHECK(way.ways == 1);
+    const auto way = data::shortest_path({6, 9}, inputs);
+    CHECK(way.count == 1);
     for (const auto cell : way.cells) CHECK(labels[cell] >= 3);
     CHECK(std::count(labels.begin(), labels.end(), 5) == way.moves - 1);
   }

@@ -9,7 +9,7 @@
 #include "tests/base/scratch.h"
 #include "tests/shared.h"
 #include "ubique/base/files/file.h"
-#include "ubique/data/puzzles/sudoku/sudoku.h"
+#include "ubique/data/puzzles/sudoku/sudoku_solver.h"
 #include "ubique/data/puzzles/use/puzzle_augment.h"
 #include "ubique/io/arrays/npz.h"
 
@@ -192,8 +192,8 @@ TEST_CASE("puzzle set: twins are twins, and the same for the same stream") {
   const auto four = data::sudoku_shape(4);
   int changed = 0;
   for (std::uint64_t i = 0; i < 20; ++i) {
-    CHECK(data::load_twin(set, 2, Random(9).fork(i), inputs, labels) == 0);
-    data::load_twin(set, 2, Random(9).fork(i), again, ignored);
+    CHECK(data::load_augmented(set, 2, Random(9).fork(i), inputs, labels) == 0);
+    data::load_augmented(set, 2, Random(9).fork(i), again, ignored);
     CHECK(inputs == again);
     const auto solved = data::solve_sudoku(four, data::sudoku_grid(four, inputs));
     CHECK(solved.solutions == 1);
@@ -249,12 +249,12 @@ TEST_CASE("puzzle set: tokens, ids and offsets out of range are refused, with th
       damaged([](const fs::path& f) {
         write_numbers(f / "all__puzzle_identifiers.npy", DType::I32, {4}, Numbers{0, 0, 1, 0});
       }),
-      "got 1 at place 2, expected 0 to 0"));
+      "got 1 at index 2, expected 0 to 0"));
   CHECK(test::contains(
       damaged([](const fs::path& f) {
         write_numbers(f / "all__puzzle_indices.npy", DType::I32, {5}, Numbers{0, 1, 1, 3, 4});
       }),
-      "got 1 at place 2 after 1"));
+      "got 1 at index 2 after 1"));
   CHECK(test::contains(
       damaged([](const fs::path& f) {
         write_numbers(f / "all__puzzle_indices.npy", DType::I32, {5}, Numbers{0, 1, 2, 3, 9});
@@ -306,9 +306,9 @@ TEST_CASE("puzzle set: a damaged dataset.json is refused, with the key") {
 TEST_CASE("puzzle set: a folder with other things in it is not taken") {
   const test::ScratchFolder scratch;
   const auto set = small_sudokus();
-  data::claim_puzzle_folder(scratch / "new", set.metadata.made_with);
+  data::claim_puzzle_folder(scratch / "new", set.metadata.provenance);
   data::write_puzzle_set(scratch / "new", "train", set);
-  data::claim_puzzle_folder(scratch / "new", set.metadata.made_with);
+  data::claim_puzzle_folder(scratch / "new", set.metadata.provenance);
   CHECK(test::contains(
       test::refusal_of(ErrorKind::Usage, [&] { data::claim_puzzle_folder(scratch / "new", 1); }),
       "holds puzzles of other options"));

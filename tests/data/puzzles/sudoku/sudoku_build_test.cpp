@@ -4,9 +4,10 @@
 #include "tests/base/scratch.h"
 #include "tests/shared.h"
 #include "ubique/base/files/file.h"
-#include "ubique/data/puzzles/set/puzzle_build.h"
-#include "ubique/data/puzzles/sudoku/sudoku.h"
+#include "ubique/data/puzzles/sudoku/sudoku_build.h"
+#include "ubique/data/puzzles/sudoku/sudoku_canonical.h"
 #include "ubique/data/puzzles/sudoku/sudoku_csv.h"
+#include "ubique/data/puzzles/sudoku/sudoku_solver.h"
 
 using namespace ubique;
 
@@ -53,7 +54,7 @@ TEST_CASE("sudoku build: sets are what was asked for, without twins, for any num
     }
     CHECK(forms.size() == 50);
     for (std::int64_t i = 0; i < 20; ++i) CHECK(one.test.inputs.row(i) == two.test.inputs.row(i));
-    CHECK(one.train.metadata.made_with["seed"] == 5);
+    CHECK(one.train.metadata.provenance["seed"] == 5);
   }
 }
 
@@ -131,14 +132,15 @@ TEST_CASE("sudoku csv: some of the rows are drawn, and some are split off to tes
   const auto splits = data::split_off_test(all, 9);  // four with their twins, and one without
   CHECK(splits.test.examples() == 9);
   CHECK(splits.train.examples() == 70);
-  const auto apart = data::without_tested(all, splits.test,
-                                          data::Sameness::Cells);  // a file of its own to test with
+  const auto apart =
+      data::without_test_puzzles(all, splits.test,
+                                 data::Sameness::Cells);  // a file of its own to test with
   CHECK(apart.test.examples() == 9);
   CHECK(apart.train.examples() == 71);  // the ninth's twin stays
   CHECK(test::contains(test::refusal_of(ErrorKind::Usage,
                                         [&] {
-                                          data::without_tested(splits.test, splits.test,
-                                                               data::Sameness::Twins);
+                                          data::without_test_puzzles(splits.test, splits.test,
+                                                                     data::Sameness::Symmetry);
                                         }),
                        "all puzzles are among the 9"));
   CHECK(test::contains(

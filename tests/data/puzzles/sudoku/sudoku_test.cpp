@@ -7,6 +7,8 @@
 #include "tests/base/scratch.h"
 #include "tests/shared.h"
 #include "ubique/base/files/file.h"
+#include "ubique/data/puzzles/sudoku/sudoku_canonical.h"
+#include "ubique/data/puzzles/sudoku/sudoku_solver.h"
 
 using namespace ubique;
 

@@ -50,7 +50,7 @@ TEST_CASE("puzzle check: a sudoku's answer keeps what was given and has no digit
 }
 
 TEST_CASE("puzzle check: a maze's answer is one way as short as any") {
-  CHECK(data::broken_rule(kFive, maze("######S # ## # ## #G#####")) == "no way leads from S to G");
+  CHECK(data::broken_rule(kFive, maze("######S # ## # ## #G#####")) == "no path leads from S to G");
   const auto open = maze("######S  ##   ##  G######");
   CHECK(data::broken_rule(kFive, open).empty());
   const auto solves = [&](const std::string& answer) {

@@ -3,6 +3,7 @@
 
 #include "tests/base/scratch.h"
 #include "ubique/data/puzzles/sudoku/sudoku.h"
+#include "ubique/data/puzzles/use/puzzle_draw.h"
 
 using namespace ubique;
 

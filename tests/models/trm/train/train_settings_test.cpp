@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The original's keys, the data set, and data that does not fit the network.
 #include "training_samples.h"
-#include "ubique/data/puzzles/set/puzzle_build.h"
+#include "ubique/data/puzzles/maze/maze_build.h"
 #include "ubique/data/puzzles/use/puzzle_sampler.h"
 #include "ubique/models/trm/use/open.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Grids, variants and tokens of ARC.
+// Variants and tokens of ARC grids.
 #include "ubique/data/puzzles/arc/arc.h"
 
 #include <fmt/format.h>
@@ -11,14 +11,14 @@
 namespace ubique::data {
 namespace {
 
-constexpr std::string_view kBetweenNames = "|||";
+constexpr std::string_view kNameSeparator = "|||";
 constexpr std::int32_t kArcEdge = 1, kArcBlack = 2, kArcLast = 11;
 
-ArcGrid turned(const ArcGrid& grid, int id) {
+ArcGrid transformed(const ArcGrid& grid, int id) {
   ArcGrid out{dihedral_size(id, grid.size), {}};
   out.cells.reserve(grid.cells.size());
   if (grid.cells.empty()) return out;
-  for (const auto place : dihedral_places(id, grid.size)) out.cells.push_back(grid.cells[place]);
+  for (const auto cell : dihedral_sources(id, grid.size)) out.cells.push_back(grid.cells[cell]);
   return out;
 }
 
@@ -46,7 +46,7 @@ ArcVariant random_variant(const Random& random) {
 }
 
 ArcGrid apply_variant(const ArcVariant& variant, const ArcGrid& grid) {
-  return turned(recoloured(grid, variant.colours), variant.dihedral);
+  return transformed(recoloured(grid, variant.colours), variant.dihedral);
 }
 
 ArcGrid undo_variant(const ArcVariant& variant, const ArcGrid& grid) {
@@ -54,23 +54,23 @@ ArcGrid undo_variant(const ArcVariant& variant, const ArcGrid& grid) {
   for (std::size_t i = 0; i < back.size(); ++i) {
     back[variant.colours[i]] = static_cast<std::uint8_t>(i);
   }
-  return recoloured(turned(grid, kDihedralInverse[static_cast<std::size_t>(variant.dihedral)]),
+  return recoloured(transformed(grid, kDihedralInverse[static_cast<std::size_t>(variant.dihedral)]),
                     back);
 }
 
 std::string variant_name(const std::string& task, const ArcVariant& variant) {
   std::string digits;
   for (const auto colour : variant.colours) digits += static_cast<char>('0' + colour);
-  return fmt::format("{}{}t{}{}{}", task, kBetweenNames, variant.dihedral, kBetweenNames, digits);
+  return fmt::format("{}{}t{}{}{}", task, kNameSeparator, variant.dihedral, kNameSeparator, digits);
 }
 
 ArcName parse_variant_name(const std::string& name) {
-  const auto first = name.find(kBetweenNames);
+  const auto first = name.find(kNameSeparator);
   if (first == std::string::npos) return {name, {}};
-  const auto last = name.rfind(kBetweenNames);
-  const auto turn = name.substr(first + kBetweenNames.size(),
-                                last > first ? last - first - kBetweenNames.size() : 0);
-  auto digits = name.substr(last + kBetweenNames.size());
+  const auto last = name.rfind(kNameSeparator);
+  const auto turn = name.substr(first + kNameSeparator.size(),
+                                last > first ? last - first - kNameSeparator.size() : 0);
+  auto digits = name.substr(last + kNameSeparator.size());
   auto sorted = digits;
   std::sort(sorted.begin(), sorted.end());
   check(last > first && turn.size() == 2 && turn[0] == 't' && turn[1] >= '0' && turn[1] <= '7' &&
@@ -129,7 +129,7 @@ PuzzleMetadata arc_metadata() {
   metadata.vocab_size = kArcLast + 1;
   metadata.seq_len = kArcSide * kArcSide;
   metadata.layout = {PuzzleKind::Arc, kArcSide, kArcSide};
-  metadata.made_with = layout_json(metadata.layout);
+  metadata.provenance = layout_json(metadata.layout);
   return metadata;
 }
 

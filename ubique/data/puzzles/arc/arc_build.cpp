@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// ARC tasks with their variants as sets. Unlike sudokus', variants are written out: each has a
-// puzzle id, and with it a row of the network's table.
+// Builds sets of ARC tasks and variants. Unlike augmented sudokus, variants are stored in the set:
+// each has its own puzzle id, and with it a row of the network's embedding table.
+#include "ubique/data/puzzles/arc/arc_build.h"
+
 #include <algorithm>
 #include <map>
 #include <unordered_set>
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/digest.h"
-#include "ubique/data/puzzles/arc/arc.h"
 
 namespace ubique::data {
 namespace {
@@ -18,8 +19,8 @@ constexpr std::int64_t kArcTriesPerVariant = 5;
 
 std::uint64_t text_hash(const std::string& text) { return xxh64(std::as_bytes(std::span(text))); }
 
-/// What a task looks like, whatever the order of its pairs.
-std::uint64_t looks_of(const ArcTask& task, const ArcVariant& variant) {
+/// A hash of the task's grids, independent of the order of its pairs.
+std::uint64_t variant_hash(const ArcTask& task, const ArcVariant& variant) {
   std::vector<std::uint64_t> pairs;
   for (const auto* part : {&task.train, &task.test}) {
     for (const auto& pair : *part) {
@@ -31,16 +32,16 @@ std::uint64_t looks_of(const ArcTask& task, const ArcVariant& variant) {
   return xxh64(std::as_bytes(std::span(pairs)));
 }
 
-/// Itself first, then variants that all look different.
+/// The task itself first, then variants whose grids all differ.
 std::vector<ArcVariant> variants_of(const ArcTask& task, const ArcBuild& options) {
   const auto random = Random(options.seed).fork(text_hash(task.name));
   std::vector<ArcVariant> variants{{}};
-  std::unordered_set<std::uint64_t> looks{looks_of(task, {})};
+  std::unordered_set<std::uint64_t> seen{variant_hash(task, {})};
   const auto wanted = static_cast<std::size_t>(options.augment) + 1;
   for (std::int64_t i = 0; i < kArcTriesPerVariant * options.augment; ++i) {
     if (variants.size() == wanted) break;
     const auto variant = random_variant(random.fork(static_cast<std::uint64_t>(i)));
-    if (looks.insert(looks_of(task, variant)).second) variants.push_back(variant);
+    if (seen.insert(variant_hash(task, variant)).second) variants.push_back(variant);
   }
   return variants;
 }
@@ -52,7 +53,7 @@ class ArcBuilder {
     data_.splits = {empty_puzzle_set(arc_metadata()), empty_puzzle_set(arc_metadata())};
   }
 
-  /// `tested`: its test pairs are not learned from.
+  /// `tested`: its test pairs go into the test set, not into the training set.
   void add(const ArcTask& task, bool tested) {
     const auto variants = variants_of(task, options_);
     if (static_cast<std::int64_t>(variants.size()) <= options_.augment) {
@@ -73,16 +74,16 @@ class ArcBuilder {
     data_.tests.push_back(task);
   }
 
-  ArcData finish(const Json& note) {
+  ArcData finish(const Json& provenance) {
     for (auto* set : {&data_.splits.train, &data_.splits.test}) {
       set->metadata.num_puzzle_identifiers = static_cast<std::int64_t>(data_.identifiers.size());
-      set->metadata.made_with = note;
+      set->metadata.provenance = provenance;
     }
     return std::move(data_);
   }
 
  private:
-  /// One name, one id: a task that is in two sources keeps its own.
+  /// The same name always gets the same id.
   std::int32_t id_of(const std::string& name) {
     const auto [found, fresh] = ids_.emplace(name, data_.identifiers.size());
     if (fresh) data_.identifiers.push_back(name);
@@ -90,20 +91,20 @@ class ArcBuilder {
   }
 
   void add_puzzle(PuzzleSet& set, const std::vector<ArcPair>& pairs, const ArcVariant& variant,
-                  std::int32_t id, bool moved) {
+                  std::int32_t id, bool shifted) {
     const auto random = Random(options_.seed, 1).fork(static_cast<std::uint64_t>(set.puzzles()));
-    const auto at_home = random.below(0, pairs.size());  // this one stays in its corner
+    const auto unshifted = random.below(0, pairs.size());  // stays in the upper left corner
     for (std::size_t i = 0; i < pairs.size(); ++i) {
       const auto input = apply_variant(variant, pairs[i].input);
       const auto output = apply_variant(variant, pairs[i].output);
       std::size_t row = 0, col = 0;
-      if (moved && i != at_home) {
+      if (shifted && i != unshifted) {
         const auto rows = std::max(input.size.rows, output.size.rows);
         const auto cols = std::max(input.size.cols, output.size.cols);
         row = random.below(1 + 2 * i, kArcSide - rows + 1);
         col = random.below(2 + 2 * i, kArcSide - cols + 1);
       }
-      // An answer that nobody knows is neither learnt nor scored.
+      // An unknown answer is neither trained on nor scored: all labels are ignored.
       const auto answer =
           pairs[i].known ? arc_tokens(output, row, col) : Tokens(kArcSide * kArcSide);
       add_example(set, arc_tokens(input, row, col), answer);
@@ -116,8 +117,8 @@ class ArcBuilder {
   std::map<std::string, std::size_t> ids_;
 };
 
-/// What is tested must not be learned.
-void check_apart(const std::vector<ArcTask>& learn, const std::vector<ArcTask>& test) {
+/// Test tasks must not be among the training tasks.
+void check_disjoint(const std::vector<ArcTask>& learn, const std::vector<ArcTask>& test) {
   std::unordered_set<std::string> names;
   for (const auto& task : learn) names.insert(task.name);
   for (const auto& task : test) {
@@ -130,14 +131,14 @@ void check_apart(const std::vector<ArcTask>& learn, const std::vector<ArcTask>& 
 
 }  // namespace
 
-Json build_note(const ArcBuild& options, std::size_t learn, std::size_t test) {
-  auto note = arc_metadata().made_with;
-  note["augment"] = options.augment;
-  note["seed"] = options.seed;
-  note["first_id"] = options.first_id;
-  note["tasks"] = {{"learn", learn}, {"test", test}};
-  note["version"] = 2;  // counts up when the same options give other variants
-  return note;
+Json build_provenance(const ArcBuild& options, std::size_t learn, std::size_t test) {
+  auto json = arc_metadata().provenance;
+  json["augment"] = options.augment;
+  json["seed"] = options.seed;
+  json["first_id"] = options.first_id;
+  json["tasks"] = {{"learn", learn}, {"test", test}};
+  json["version"] = 2;  // incremented when the same options give other variants
+  return json;
 }
 
 ArcData build_arc(const std::vector<ArcTask>& learn, const std::vector<ArcTask>& test,
@@ -148,7 +149,7 @@ ArcData build_arc(const std::vector<ArcTask>& learn, const std::vector<ArcTask>&
         "[data.arc] got {} variants and first id {}; expected 0 to 1,000,000 and 1 to 10^9.",
         options.augment, options.first_id);
   check(!learn.empty() || !test.empty(), ErrorKind::Usage, "[data.arc] no tasks were given.");
-  check_apart(learn, test);
+  check_disjoint(learn, test);
   ArcBuilder builder(options);
   std::int64_t done = 0;
   for (const auto* tasks : {&learn, &test}) {
@@ -157,7 +158,7 @@ ArcData build_arc(const std::vector<ArcTask>& learn, const std::vector<ArcTask>&
       if (progress) progress(++done);
     }
   }
-  return builder.finish(build_note(options, learn.size(), test.size()));
+  return builder.finish(build_provenance(options, learn.size(), test.size()));
 }
 
 }  // namespace ubique::data

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks of ARC from JSON and back.
+// Parses and writes ARC tasks; each error names file, task, pair and grid.
+#include "ubique/data/puzzles/arc/arc_read.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,29 +9,28 @@
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
 #include "ubique/base/text/json.h"
-#include "ubique/data/puzzles/arc/arc.h"
 
 namespace ubique::data {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// `place` says which grid: "FILE, task 0a1b, test 1, output".
-ArcGrid parse_grid(const Json& json, const std::string& place) {
+/// `where` names the grid: "FILE, task 0a1b, test 1, output".
+ArcGrid parse_grid(const Json& json, const std::string& where) {
   const bool rows = json.is_array() && !json.empty() && json.size() <= kArcSide &&
                     json[0].is_array() && !json[0].empty() && json[0].size() <= kArcSide;
   check(rows, ErrorKind::Input,
-        "[data.arc] {} is no grid; expected 1 to {} rows of 1 to {} colours.", place, kArcSide,
+        "[data.arc] {} is no grid; expected 1 to {} rows of 1 to {} colours.", where, kArcSide,
         kArcSide);
   ArcGrid grid{{json.size(), json[0].size()}, {}};
   for (std::size_t row = 0; row < json.size(); ++row) {
     check(json[row].is_array() && json[row].size() == grid.size.cols, ErrorKind::Input,
-          "[data.arc] {}, row {} has another length than the first; expected {} colours.", place,
+          "[data.arc] {}, row {} has another length than the first; expected {} colours.", where,
           row, grid.size.cols);
     for (const auto& cell : json[row]) {
       const bool colour = cell.is_number_integer() && cell >= 0 && cell <= 9;
       check(colour, ErrorKind::Input,
-            "[data.arc] {}, row {} holds no colour; got {}, expected 0 to 9.", place, row,
+            "[data.arc] {}, row {} holds no colour; got {}, expected 0 to 9.", where, row,
             cell.dump());
       grid.cells.push_back(cell.get<std::uint8_t>());
     }
@@ -37,44 +38,44 @@ ArcGrid parse_grid(const Json& json, const std::string& place) {
   return grid;
 }
 
-ArcPair parse_pair(const Json& json, const std::string& place, bool asked) {
+ArcPair parse_pair(const Json& json, const std::string& where, bool is_test) {
   check(json.is_object() && json.contains("input"), ErrorKind::Input,
-        "[data.arc] {} is no pair; expected an object with input and output.", place);
-  ArcPair pair{parse_grid(json["input"], place + ", input"), {{1, 1}, {0}}, false};
-  check(asked || json.contains("output"), ErrorKind::Input,
-        "[data.arc] {} has no output; only test pairs may go without.", place);
+        "[data.arc] {} is no pair; expected an object with input and output.", where);
+  ArcPair pair{parse_grid(json["input"], where + ", input"), {{1, 1}, {0}}, false};
+  check(is_test || json.contains("output"), ErrorKind::Input,
+        "[data.arc] {} has no output; only test pairs may go without.", where);
   if (json.contains("output")) {
-    pair.output = parse_grid(json["output"], place + ", output");
+    pair.output = parse_grid(json["output"], where + ", output");
     pair.known = true;
   }
   return pair;
 }
 
-std::vector<ArcPair> parse_pairs(const Json& json, const char* part, const std::string& place) {
+std::vector<ArcPair> parse_pairs(const Json& json, const char* part, const std::string& where) {
   const auto found = json.is_object() ? json.find(part) : json.end();
   check(json.is_object() && found != json.end() && found->is_array() && !found->empty(),
         ErrorKind::Input,
-        "[data.arc] {} is no task; expected lists `train` and `test` of pairs of grids.", place);
+        "[data.arc] {} is no task; expected lists `train` and `test` of pairs of grids.", where);
   std::vector<ArcPair> pairs;
   for (const auto& pair : *found) {
-    pairs.push_back(parse_pair(pair, fmt::format("{}, {} {}", place, part, pairs.size()),
+    pairs.push_back(parse_pair(pair, fmt::format("{}, {} {}", where, part, pairs.size()),
                                part == std::string_view("test")));
   }
   return pairs;
 }
 
 ArcTask parse_task(const std::string& name, const Json& json, const std::string& where) {
-  const auto place = fmt::format("{}, task {}", where, name);
+  const auto task_name = fmt::format("{}, task {}", where, name);
   check(!name.empty() && name.find("|||") == std::string::npos, ErrorKind::Input,
         "[data.arc] {}: a task cannot be called '{}'; expected a name without '|||'.", where, name);
-  ArcTask task{name, parse_pairs(json, "train", place), parse_pairs(json, "test", place)};
+  ArcTask task{name, parse_pairs(json, "train", task_name), parse_pairs(json, "test", task_name)};
   if (json.value("answers", Json()) == "unknown") {
     for (auto& pair : task.test) pair.known = false;
   }
   return task;
 }
 
-/// Answers of {"name": [grid, ...]} into the tasks' test pairs.
+/// Fills the outputs of the tasks' test pairs from {"name": [grid, ...]}.
 void add_solutions(std::vector<ArcTask>& tasks, const fs::path& path) {
   const auto json = parse_json(read_file(path), path.string());
   for (auto& task : tasks) {
@@ -85,8 +86,8 @@ void add_solutions(std::vector<ArcTask>& tasks, const fs::path& path) {
           "[data.arc] {} does not answer task {}; expected a list of {} grids.", path.string(),
           task.name, task.test.size());
     for (std::size_t i = 0; i < task.test.size(); ++i) {
-      const auto place = fmt::format("{}, task {}, answer {}", path.string(), task.name, i);
-      task.test[i].output = parse_grid((*found)[i], place);
+      const auto where = fmt::format("{}, task {}, answer {}", path.string(), task.name, i);
+      task.test[i].output = parse_grid((*found)[i], where);
       task.test[i].known = true;
     }
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Collects and ranks votes; computes pass@K and the submission file.
 #include "ubique/data/puzzles/arc/arc_votes.h"
 
 #include <fmt/format.h>
@@ -7,6 +8,7 @@
 #include <cmath>
 
 #include "ubique/base/error.h"
+#include "ubique/data/puzzles/arc/arc_read.h"
 
 namespace ubique::data {
 
@@ -28,13 +30,13 @@ void ArcVotes::add(std::int32_t identifier, std::span<const std::int32_t> inputs
 
 void ArcVotes::count(const Question& question, const Vote& vote) {
   auto& ballot = ballots_[question];
-  const auto [place, fresh] = ballot.places.emplace(vote.grid.key(), ballot.votes.size());
+  const auto [entry, fresh] = ballot.index_of.emplace(vote.grid.key(), ballot.votes.size());
   if (fresh) {
     ballot.votes.push_back(vote);
     return;
   }
-  ballot.votes[place->second].count += vote.count;
-  ballot.votes[place->second].confidence += vote.confidence;
+  ballot.votes[entry->second].count += vote.count;
+  ballot.votes[entry->second].confidence += vote.confidence;
 }
 
 std::vector<ArcVotes::Vote> ArcVotes::ranked(const Question& question) const {
@@ -51,10 +53,10 @@ std::vector<ArcVotes::Vote> ArcVotes::ranked(const Question& question) const {
 Json ArcVotes::attempts_json(const std::vector<Vote>& votes, int attempts) {
   Json json;
   for (int attempt = 0; attempt < attempts; ++attempt) {
-    const auto place = static_cast<std::size_t>(attempt) < votes.size() ? attempt : 0;
+    const auto index = static_cast<std::size_t>(attempt) < votes.size() ? attempt : 0;
     ArcGrid grid{{1, 1}, {0}};
-    if (!votes.empty() && !votes[static_cast<std::size_t>(place)].grid.cells.empty()) {
-      grid = votes[static_cast<std::size_t>(place)].grid;
+    if (!votes.empty() && !votes[static_cast<std::size_t>(index)].grid.cells.empty()) {
+      grid = votes[static_cast<std::size_t>(index)].grid;
     }
     json[fmt::format("attempt_{}", attempt + 1)] = arc_grid_json(grid);
   }

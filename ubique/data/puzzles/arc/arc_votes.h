@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a network makes of all variants of a task, put together: every variant's answer is turned
-// back and votes for a grid.
+// Test-time augmentation for ARC: the answer of every variant is mapped back to the original task
+// and votes for a grid.
 #pragma once
 
 #include <cstdint>
@@ -15,37 +15,37 @@
 namespace ubique::data {
 
 struct ArcScores {
-  std::vector<std::pair<int, double>>
-      pass;                        ///< K, share of tests with the answer among the first K
+  /// K, fraction of tests with the answer among the first K grids.
+  std::vector<std::pair<int, double>> pass;
   Json submission;                 ///< {"task": [{"attempt_1": ..., "attempt_2": ...}]}
-  std::int64_t tasks = 0;          ///< with known answers: those that count
-  std::int64_t without_votes = 0;  ///< tests that no answer came for
+  std::int64_t tasks = 0;          ///< with known answers; only these are scored
+  std::int64_t without_votes = 0;  ///< test pairs without any vote
 };
 
 class ArcVotes {
  public:
-  /// `identifiers` is that of the data set.
+  /// `identifiers`: the names of the data set's puzzle ids.
   ArcVotes(std::vector<ArcTask> tests, std::vector<std::string> identifiers);
 
-  /// One example's tokens, what was predicted, and the halting logit. A blank puzzle id is padding
-  /// and passed over. Input error for an id that the data set has not.
+  /// One example's input tokens, predicted tokens and halting logit. A blank puzzle id is padding
+  /// and ignored. Input error for an unknown id.
   void add(std::int32_t identifier, std::span<const std::int32_t> inputs,
            std::span<const std::int32_t> predicted, double q_halt);
 
-  /// Grids by votes, then by the mean of sigmoid(q_halt), then by who came first. A task counts
-  /// with the share of its tests that are right. A list of fewer grids than attempts repeats the
-  /// first; without any vote, attempts are one black cell.
+  /// Ranks grids by votes, then by the mean of sigmoid(q_halt), then by order of arrival. A task
+  /// scores the fraction of its tests that are right. With fewer grids than attempts the first is
+  /// repeated; without any vote an attempt is one black cell.
   ArcScores result(const std::vector<int>& ks = {1, 2, 5, 10, 100, 1000}, int attempts = 2) const;
 
  private:
   struct Vote {
     ArcGrid grid;
     std::int64_t count = 0;
-    double confidence = 0;  ///< sum
+    double confidence = 0;  // sum
   };
   struct Ballot {
-    std::vector<Vote> votes;                    // in the order they came
-    std::map<std::string, std::size_t> places;  // of grids in votes
+    std::vector<Vote> votes;                      // in order of arrival
+    std::map<std::string, std::size_t> index_of;  // grid key to index in votes
   };
   using Question = std::pair<std::string, std::string>;  // task, key of its input
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Corridors grow cell by cell: a wall is opened if it touches exactly one open cell, so that the
-// open cells stay a tree, and mostly at the youngest end, so that they are long.
+// open cells stay a tree, mostly at the newest end, so that corridors are long.
 #include "ubique/data/puzzles/maze/maze.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace ubique::data {
 namespace {
 
-constexpr std::int32_t kWall = 1, kOpen = 2, kStart = 3, kGoal = 4, kWay = 5;
+constexpr std::int32_t kWall = 1, kOpen = 2, kStart = 3, kGoal = 4, kPath = 5;
 constexpr auto kFar = std::numeric_limits<std::int32_t>::max();
 
 /// Up to four neighbours: up, left, right, down.
@@ -33,7 +33,7 @@ MazeNeighbours neighbours(GridSize size, std::size_t cell) {
   return found;
 }
 
-/// Random numbers one after another.
+/// Sequential draws from a stream.
 struct MazeDraws {
   Random random;
   std::uint64_t drawn = 0;
@@ -68,13 +68,13 @@ std::vector<std::int32_t> grow_corridors(GridSize size, MazeDraws& draws) {
   std::vector<std::size_t> ends{draws.below(cells.size())};
   cells[ends.front()] = kOpen;
   while (!ends.empty()) {
-    const auto place = draws.chance(0.9) ? ends.size() - 1 : draws.below(ends.size());
+    const auto end = draws.chance(0.9) ? ends.size() - 1 : draws.below(ends.size());
     std::vector<std::size_t> free;
-    for (const auto near : neighbours(size, ends[place])) {
+    for (const auto near : neighbours(size, ends[end])) {
       if (cells[near] == kWall && open_around(size, cells, near) == 1) free.push_back(near);
     }
     if (free.empty()) {
-      ends.erase(ends.begin() + static_cast<std::ptrdiff_t>(place));
+      ends.erase(ends.begin() + static_cast<std::ptrdiff_t>(end));
       continue;
     }
     const auto opened = free[draws.below(free.size())];
@@ -84,8 +84,7 @@ std::vector<std::int32_t> grow_corridors(GridSize size, MazeDraws& draws) {
   return cells;
 }
 
-/// Start and goal of a way of at least `min_path` moves, if there is one: any start, then any goal
-/// far enough away.
+/// Marks a random start and a random goal at least `min_path` moves away; false if none is found.
 bool place_ends(GridSize size, std::int64_t min_path, std::vector<std::int32_t>& cells,
                 MazeDraws& draws) {
   std::vector<std::size_t> open;
@@ -107,17 +106,17 @@ bool place_ends(GridSize size, std::int64_t min_path, std::vector<std::int32_t>&
   return false;
 }
 
-/// Opens walls between corridors, as many as a twentieth of the cells, where the way allows it.
-void open_circles(GridSize size, std::int64_t min_path, std::vector<std::int32_t>& cells,
-                  const Random& random) {
+/// Opens up to a twentieth of the cells between corridors, where the path stays unique and long.
+void open_cycles(GridSize size, std::int64_t min_path, std::vector<std::int32_t>& cells,
+                 const Random& random) {
   auto left = cells.size() / 20;
-  for (const auto place : random.permutation(static_cast<std::int64_t>(cells.size()))) {
+  for (const auto index : random.permutation(static_cast<std::int64_t>(cells.size()))) {
     if (left == 0) return;
-    const auto cell = static_cast<std::size_t>(place);
+    const auto cell = static_cast<std::size_t>(index);
     if (cells[cell] != kWall || open_around(size, cells, cell) < 2) continue;
     cells[cell] = kOpen;
-    const auto way = shortest_way(size, cells);
-    if (way.ways == 1 && way.moves >= min_path) {
+    const auto path = shortest_path(size, cells);
+    if (path.count == 1 && path.moves >= min_path) {
       --left;
     } else {
       cells[cell] = kWall;
@@ -134,24 +133,24 @@ std::size_t only_cell(const std::vector<std::int32_t>& cells, std::int32_t token
 
 }  // namespace
 
-MazeWay shortest_way(GridSize size, const std::vector<std::int32_t>& cells) {
+MazePath shortest_path(GridSize size, const std::vector<std::int32_t>& cells) {
   const auto start = only_cell(cells, kStart), goal = only_cell(cells, kGoal);
   const auto moves = distances(size, cells, goal);
-  MazeWay way;
-  if (moves[start] == kFar) return way;
-  way.moves = moves[start];
-  way.ways = 1;
-  // Several ways part somewhere; along one of them all, each parting is next to the way itself.
+  MazePath path;
+  if (moves[start] == kFar) return path;
+  path.moves = moves[start];
+  path.count = 1;
+  // If there are several shortest paths, they branch off at some cell of this one.
   for (auto cell = start;;) {
-    way.cells.push_back(cell);
-    if (cell == goal) return way;
+    path.cells.push_back(cell);
+    if (cell == goal) return path;
     const auto here = cell;
     int nearer = 0;
     for (const auto near : neighbours(size, here)) {
       if (moves[near] != moves[here] - 1) continue;
       if (nearer++ == 0) cell = near;
     }
-    if (nearer > 1) way.ways = 2;
+    if (nearer > 1) path.count = 2;
   }
 }
 
@@ -159,16 +158,16 @@ std::optional<Maze> make_maze(GridSize size, std::int64_t min_path, const Random
   MazeDraws draws{random.fork(0)};
   Maze maze{size, grow_corridors(size, draws), {}, 0};
   if (!place_ends(size, min_path, maze.cells, draws)) return std::nullopt;
-  // Circles shorten the way down to a floor; each maze has its own, so that lengths differ.
-  const auto spare = shortest_way(size, maze.cells).moves - min_path;
+  // Cycles shorten the path down to a floor, drawn per maze so that lengths differ.
+  const auto spare = shortest_path(size, maze.cells).moves - min_path;
   const auto floor =
       min_path + static_cast<std::int64_t>(draws.below(static_cast<std::size_t>(spare) + 1));
-  open_circles(size, floor, maze.cells, random.fork(1));
-  const auto way = shortest_way(size, maze.cells);
-  maze.moves = way.moves;
+  open_cycles(size, floor, maze.cells, random.fork(1));
+  const auto path = shortest_path(size, maze.cells);
+  maze.moves = path.moves;
   maze.solved = maze.cells;
-  for (const auto cell : way.cells) {
-    if (maze.solved[cell] == kOpen) maze.solved[cell] = kWay;
+  for (const auto cell : path.cells) {
+    if (maze.solved[cell] == kOpen) maze.solved[cell] = kPath;
   }
   return maze;
 }
@@ -178,7 +177,7 @@ PuzzleMetadata maze_metadata(GridSize size) {
   metadata.vocab_size = static_cast<std::int64_t>(kMazeTokens.size());
   metadata.seq_len = static_cast<std::int64_t>(size.rows * size.cols);
   metadata.layout = {PuzzleKind::Maze, static_cast<int>(size.rows), static_cast<int>(size.cols)};
-  metadata.made_with = layout_json(metadata.layout);
+  metadata.provenance = layout_json(metadata.layout);
   return metadata;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mazes with one shortest way from start to goal, made from a seed. Tokens as in the original:
-// 1 '#', 2 ' ', 3 'S', 4 'G', 5 'o' (the way, in labels only); 0 is padding.
+// Random mazes with a unique shortest path from start to goal. Tokens as in the original:
+// 1 '#', 2 ' ', 3 'S', 4 'G', 5 'o' (the path, in labels only); 0 is padding.
 #pragma once
 
 #include <cstdint>
@@ -18,25 +18,25 @@ inline constexpr std::string_view kMazeTokens = "?# SGo";  ///< the character of
 
 struct Maze {
   GridSize size;
-  std::vector<std::int32_t> cells;   ///< tokens: what a person is given
-  std::vector<std::int32_t> solved;  ///< the same with the way marked
+  std::vector<std::int32_t> cells;   ///< tokens of the puzzle
+  std::vector<std::int32_t> solved;  ///< the same with the path marked
   std::int64_t moves = 0;            ///< from start to goal
 };
 
-/// How many moves the shortest way takes and how many shortest ways there are (at most 2: several).
-struct MazeWay {
-  std::int64_t moves = -1;  ///< -1: there is none
-  int ways = 0;
-  std::vector<std::size_t> cells;  ///< of one such way, start and goal among them
+/// A shortest path.
+struct MazePath {
+  std::int64_t moves = -1;         ///< -1: there is no path
+  int count = 0;                   ///< of shortest paths; 2 means two or more
+  std::vector<std::size_t> cells;  ///< of one of them, with start and goal
 };
 
-/// Breadth first from the goal; of several ways the one that leaves each cell upwards if it can,
-/// else leftwards, rightwards, downwards. Input error unless there is one start and one goal.
-MazeWay shortest_way(GridSize size, const std::vector<std::int32_t>& cells);
+/// Breadth first from the goal. Of several paths, the one that prefers up, then left, right, down
+/// at each cell. Input error unless there is one start and one goal.
+MazePath shortest_path(GridSize size, const std::vector<std::int32_t>& cells);
 
-/// A tree of corridors, then walls opened where the shortest way stays the only one and no shorter
-/// than `min_path`: there are circles, so that closing dead ends does not find the way. Nothing if
-/// this stream has no way of that length in it.
+/// A tree of corridors, then walls opened as long as the shortest path stays unique and at least
+/// `min_path` moves long. The cycles keep the maze from being solved by closing dead ends. Nothing
+/// if this stream gives no path of that length.
 std::optional<Maze> make_maze(GridSize size, std::int64_t min_path, const Random& random);
 
 PuzzleMetadata maze_metadata(GridSize size);

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mazes for training and test: no two of them, turned or mirrored, are the same.
+// Generates candidates on several threads and keeps those that differ from earlier ones.
+#include "ubique/data/puzzles/maze/maze_build.h"
+
 #include <algorithm>
 
 #include "ubique/base/error.h"
 #include "ubique/data/puzzles/maze/maze.h"
 #include "ubique/data/puzzles/set/distinct.h"
-#include "ubique/data/puzzles/set/puzzle_build.h"
 
 namespace ubique::data {
 namespace {
@@ -15,28 +16,28 @@ struct KeyedMaze {
   Maze maze;
 };
 
-/// The smallest of the eight texts that a maze is.
+/// The smallest text of the maze among its eight rotations and reflections.
 std::string maze_key(const Maze& maze) {
   std::string smallest;
   for (int id = 0; id < 8; ++id) {
     const auto size = dihedral_size(id, maze.size);
     auto text = fmt::format("{}x{}:", size.rows, size.cols);
-    for (const auto place : dihedral_places(id, maze.size)) {
-      text += kMazeTokens[static_cast<std::size_t>(maze.cells[place])];
+    for (const auto source : dihedral_sources(id, maze.size)) {
+      text += kMazeTokens[static_cast<std::size_t>(maze.cells[source])];
     }
     if (id == 0 || text < smallest) smallest = text;
   }
   return smallest;
 }
 
-Json note_of(const MazeBuild& options) {
-  auto note = layout_json({PuzzleKind::Maze, options.rows, options.cols});
-  note["train"] = options.train;
-  note["test"] = options.test;
-  note["seed"] = options.seed;
-  note["min_path"] = options.min_path;
-  note["version"] = 1;  // counts up when the same options give other mazes
-  return note;
+Json provenance_of(const MazeBuild& options) {
+  auto json = layout_json({PuzzleKind::Maze, options.rows, options.cols});
+  json["train"] = options.train;
+  json["test"] = options.test;
+  json["seed"] = options.seed;
+  json["min_path"] = options.min_path;
+  json["version"] = 1;  // incremented when the same options give other mazes
+  return json;
 }
 
 MazeBuild checked_mazes(MazeBuild options) {
@@ -51,13 +52,13 @@ MazeBuild checked_mazes(MazeBuild options) {
   const auto cells = std::int64_t{options.rows} * options.cols;
   if (options.min_path < 0) options.min_path = std::max<std::int64_t>(1, cells / 8);
   check(options.min_path < cells, ErrorKind::Usage,
-        "[data.maze] no way has {} moves in {} cells; expected fewer.", options.min_path, cells);
+        "[data.maze] no path has {} moves in {} cells; expected fewer.", options.min_path, cells);
   return options;
 }
 
 }  // namespace
 
-Json build_note(const MazeBuild& options) { return note_of(checked_mazes(options)); }
+Json build_provenance(const MazeBuild& options) { return provenance_of(checked_mazes(options)); }
 
 PuzzleSplits build_mazes(const MazeBuild& asked, int threads, const PuzzleProgress& progress) {
   const auto options = checked_mazes(asked);
@@ -75,15 +76,15 @@ PuzzleSplits build_mazes(const MazeBuild& asked, int threads, const PuzzleProgre
       },
       progress);
   check(static_cast<std::int64_t>(made.size()) == total, ErrorKind::Usage,
-        "[data.maze] {} mazes of {}x{} were wanted, and only {} different ones with a way of at "
-        "least {} moves were found. Ask for fewer or for shorter ways.",
+        "[data.maze] {} mazes of {}x{} were wanted, and only {} different ones with a path of at "
+        "least {} moves were found. Ask for fewer or for shorter paths.",
         total, options.rows, options.cols, made.size(), options.min_path);
   auto metadata = maze_metadata(size);
-  metadata.made_with = note_of(options);
+  metadata.provenance = provenance_of(options);
   PuzzleSplits splits{empty_puzzle_set(metadata), empty_puzzle_set(metadata)};
   std::int64_t taken = 0;
-  for (const auto place : seed.permutation(total)) {  // mixed, as for sudokus
-    const auto& maze = made[static_cast<std::size_t>(place)].maze;
+  for (const auto index : seed.permutation(total)) {  // shuffled, as for sudokus
+    const auto& maze = made[static_cast<std::size_t>(index)].maze;
     auto& set = taken++ < options.train ? splits.train : splits.test;
     add_example(set, maze.cells, maze.solved);
     end_puzzle(set, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The eight ways to turn and mirror a grid, numbered as in the original: 0 as it is, 1 to 3 turned
-// left once to three times, 4 mirrored left to right, 5 top to bottom, 6 transposed, 7 mirrored at
-// the other diagonal.
+// The eight rotations and reflections of a grid, numbered as in the original: 0 identity, 1 to 3
+// rotated left by 90, 180, 270 degrees, 4 mirrored left to right, 5 mirrored top to bottom,
+// 6 transposed, 7 transposed along the other diagonal.
 #pragma once
 
 #include <array>
@@ -17,13 +17,13 @@ struct GridSize {
   bool operator==(const GridSize&) const = default;
 };
 
-/// Of the result: ids 1, 3, 6 and 7 swap rows and columns.
+/// Size of the result: ids 1, 3, 6 and 7 swap rows and columns.
 inline GridSize dihedral_size(int id, GridSize source) {
   const bool swaps = id == 1 || id == 3 || id == 6 || id == 7;
   return swaps ? GridSize{source.cols, source.rows} : source;
 }
 
-/// Where the value of the result's cell (row, col) stands in the source.
+/// The source cell of the result's cell (row, col).
 inline std::size_t dihedral_source(int id, GridSize source, std::size_t row, std::size_t col) {
   const auto last_row = source.rows - 1, last_col = source.cols - 1;
   const auto at = [&](std::size_t r, std::size_t c) { return r * source.cols + c; };
@@ -47,17 +47,17 @@ inline std::size_t dihedral_source(int id, GridSize source, std::size_t row, std
   }
 }
 
-/// Source places of the result's cells, row by row.
-inline std::vector<std::size_t> dihedral_places(int id, GridSize source) {
+/// The source cells of the result's cells, row by row.
+inline std::vector<std::size_t> dihedral_sources(int id, GridSize source) {
   const auto size = dihedral_size(id, source);
-  std::vector<std::size_t> places;
-  places.reserve(size.rows * size.cols);
+  std::vector<std::size_t> sources;
+  sources.reserve(size.rows * size.cols);
   for (std::size_t row = 0; row < size.rows; ++row) {
     for (std::size_t col = 0; col < size.cols; ++col) {
-      places.push_back(dihedral_source(id, source, row, col));
+      sources.push_back(dihedral_source(id, source, row, col));
     }
   }
-  return places;
+  return sources;
 }
 
 }  // namespace ubique::data

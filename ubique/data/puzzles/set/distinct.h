@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puzzles made by the number until enough different ones are there, on several threads; the outcome
-// does not depend on how many. Inside the room only.
+// Generates numbered candidates on several threads until enough distinct ones are found. The result
+// does not depend on the number of threads.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,12 @@
 
 namespace ubique::data {
 
-/// Candidates in a row without a new puzzle after which there are none to be found.
+/// The search ends after this many candidates in a row without a new item.
 inline constexpr std::int64_t kFruitlessTries = 20'000;
 
-/// Makes candidates 0, 1, 2, ... and keeps those with a `key` not seen before, in this order, until
-/// there are `wanted`; fewer if kFruitlessTries bring nothing. make(index) gives nothing for a
-/// candidate that is not good enough. `progress` hears how many there are and may throw.
+/// Makes candidates 0, 1, 2, ... and keeps those with a new `key`, in this order, until there are
+/// `wanted`, or fewer if kFruitlessTries bring nothing. make(index) returns nothing for a rejected
+/// candidate. `progress` gets the number kept and may throw.
 template <typename Item>
 std::vector<Item> collect_distinct(
     std::int64_t wanted, int threads,

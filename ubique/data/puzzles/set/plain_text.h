@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that people give as text: whether they are, and what of them can be shown in a message.
-// Inside the room only.
+// Checks that input is text, and makes its characters safe for error messages.
 #pragma once
 
 #include <span>
@@ -14,7 +13,7 @@
 
 namespace ubique::data {
 
-/// Input error for pictures, archives and the like: they have a zero soon.
+/// Input error for binary files (images, archives): they have a zero byte near the start.
 inline void check_plain_text(std::string_view text, const std::string& where) {
   const auto start = text.substr(0, 4096);
   if (start.find('\0') == std::string_view::npos) return;
@@ -23,8 +22,8 @@ inline void check_plain_text(std::string_view text, const std::string& where) {
        where, known.empty() ? "zero bytes in it" : known);
 }
 
-/// The letter that begins there, safe for a terminal.
-inline std::string shown_letter(std::string_view text, std::size_t at) {
+/// The UTF-8 character at a byte offset, safe for a terminal.
+inline std::string printable_letter(std::string_view text, std::size_t at) {
   return io::printable(text.substr(at, io::code_point_at(text, at).length));
 }
 

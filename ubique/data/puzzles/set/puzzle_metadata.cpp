@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every number is checked before anything is sized by it; keys that we do not know are left alone,
-// as other builders may add their own.
+// Checks every number of dataset.json before anything is sized by it. Unknown keys are ignored, as
+// other builders may add their own.
 #include "ubique/data/puzzles/set/puzzle_metadata.h"
 
 #include <cmath>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kLargestToken = std::numeric_limits<std::int32_t>::max();
 
-/// One object of the file with the name of the file, for messages.
+/// One JSON object, and the name of its file for messages.
 struct MetadataKeys {
   const Json& json;
   std::string where;
@@ -45,7 +45,7 @@ std::vector<std::string> set_names(const MetadataKeys& keys) {
   check(!names.empty() && names.size() == found->size(), ErrorKind::Input,
         "[data.puzzles] {}: 'sets' is wrong; got {}, expected a list of names such as [\"all\"].",
         keys.where, found == keys.json.end() ? "nothing" : found->dump());
-  for (const auto& name : names) {  // it becomes part of a path
+  for (const auto& name : names) {  // the name becomes part of a path
     check(!name.empty() && name.find_first_of("/\\\n") == std::string::npos && name.front() != '.',
           ErrorKind::Input,
           "[data.puzzles] {}: '{}' cannot be a set; expected a plain name such as \"all\".",
@@ -68,7 +68,7 @@ PuzzleLayout named_layout(const MetadataKeys& keys, const PuzzleMetadata& metada
   const auto kind = keys.json.find("kind");
   PuzzleLayout layout;
   if (kind == keys.json.end() || !kind->is_string())
-    return usual_layout(metadata.seq_len, metadata.vocab_size);
+    return infer_layout(metadata.seq_len, metadata.vocab_size);
   for (const auto& [known, name] : kPuzzleKinds) {
     if (kind->get<std::string>() == name) layout.kind = known;
   }
@@ -93,13 +93,6 @@ PuzzleLayout named_layout(const MetadataKeys& keys, const PuzzleMetadata& metada
 
 }  // namespace
 
-PuzzleLayout usual_layout(std::int64_t seq_len, std::int64_t vocab_size) {
-  if (seq_len == 81 && vocab_size == 11) return {PuzzleKind::Sudoku, 9, 9, 3, 3};
-  if (seq_len == 900 && vocab_size == 6) return {PuzzleKind::Maze, 30, 30};
-  if (seq_len == 900 && vocab_size == 12) return {PuzzleKind::Arc, 30, 30};
-  return {};
-}
-
 PuzzleMetadata read_metadata(const std::filesystem::path& path) {
   const auto json = parse_json(read_file(path, 1 << 24), path.string());
   check(json.is_object(), ErrorKind::Input,
@@ -118,17 +111,17 @@ PuzzleMetadata read_metadata(const std::filesystem::path& path) {
   metadata.blank_identifier_id =
       keys.whole("blank_identifier_id", 0, metadata.num_puzzle_identifiers - 1);
   metadata.total_groups = keys.whole("total_groups", 0, kLargestToken);
-  // Builders before TRM's did not write it.
+  // Older builders do not write it.
   metadata.total_puzzles = json.contains("total_puzzles")
                                ? keys.whole("total_puzzles", 0, kLargestToken)
                                : metadata.total_groups;
   metadata.mean_puzzle_examples = mean_examples(keys);
   metadata.sets = set_names(keys);
   const auto own = json.find("ubique");
-  if (own != json.end()) metadata.made_with = *own;
+  if (own != json.end()) metadata.provenance = *own;
   metadata.layout = own != json.end() && own->is_object()
                         ? named_layout({*own, path.string() + " (ubique)"}, metadata)
-                        : usual_layout(metadata.seq_len, metadata.vocab_size);
+                        : infer_layout(metadata.seq_len, metadata.vocab_size);
   return metadata;
 }
 
@@ -147,7 +140,7 @@ Json metadata_json(const PuzzleSet& set) {
                                  static_cast<double>(std::max<std::int64_t>(1, set.puzzles()));
   json["total_puzzles"] = set.puzzles();
   json["sets"] = {"all"};
-  if (!metadata.made_with.is_null()) json["ubique"] = metadata.made_with;
+  if (!metadata.provenance.is_null()) json["ubique"] = metadata.provenance;
   return json;
 }
 

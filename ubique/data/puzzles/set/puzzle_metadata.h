@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// dataset.json in and out. Inside the room only.
+// Reads and writes dataset.json, for the other files of this folder.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sets of puzzles as they are built and found.
+// Building puzzle sets in memory, and their layouts.
 #include "ubique/data/puzzles/set/puzzle_set.h"
 
 #include <fmt/format.h>
@@ -11,6 +11,13 @@
 namespace ubique::data {
 
 std::string_view to_string(PuzzleKind kind) { return name_of(kPuzzleKinds, kind); }
+
+PuzzleLayout infer_layout(std::int64_t seq_len, std::int64_t vocab_size) {
+  if (seq_len == 81 && vocab_size == 11) return {PuzzleKind::Sudoku, 9, 9, 3, 3};
+  if (seq_len == 900 && vocab_size == 6) return {PuzzleKind::Maze, 30, 30};
+  if (seq_len == 900 && vocab_size == 12) return {PuzzleKind::Arc, 30, 30};
+  return {};
+}
 
 std::int64_t PuzzleSet::puzzle_of(std::int64_t example) const {
   const auto after = std::upper_bound(puzzle_indices.begin(), puzzle_indices.end(), example);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders of puzzles, read: whatever a loader would later trip over is refused here.
+// Reads folders of puzzles and checks everything that a loader relies on.
 #include <cstring>
 
 #include "ubique/base/error.h"
@@ -15,14 +15,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// An array of whole numbers that stays in the file unless its bytes must be turned around.
+/// A memory-mapped array of integers; copied only if byte order or axis order must change.
 class NpyNumbers {
  public:
   explicit NpyNumbers(const fs::path& path) : file_(path), where_(path.string()) {
     const auto header = io::parse_npy_header(file_.bytes(), where_);
     if (header.fortran_order || header.little != io::kLittleMachine) {
-      turned_ = io::parse_npy(file_.bytes(), where_).bytes;
-      bytes_ = turned_;
+      converted_ = io::parse_npy(file_.bytes(), where_).bytes;
+      bytes_ = converted_;
     } else {
       bytes_ = file_.bytes().subspan(header.data_begin);
     }
@@ -42,29 +42,29 @@ class NpyNumbers {
   const std::string& where() const { return where_; }
   bool is_byte() const { return dtype_ == DType::U8; }
   std::int64_t count() const { return static_cast<std::int64_t>(bytes_.size() / size_of(dtype_)); }
-  std::int64_t at(std::int64_t place) const {
+  std::int64_t at(std::int64_t index) const {
     if (dtype_ == DType::U8)
-      return std::to_integer<std::int64_t>(bytes_[static_cast<std::size_t>(place)]);
-    return dtype_ == DType::I32 ? value<std::int32_t>(place) : value<std::int64_t>(place);
+      return std::to_integer<std::int64_t>(bytes_[static_cast<std::size_t>(index)]);
+    return dtype_ == DType::I32 ? value<std::int32_t>(index) : value<std::int64_t>(index);
   }
 
  private:
   template <typename T>
-  T value(std::int64_t place) const {
+  T value(std::int64_t index) const {
     T number;
-    std::memcpy(&number, bytes_.data() + static_cast<std::size_t>(place) * sizeof(T), sizeof(T));
+    std::memcpy(&number, bytes_.data() + static_cast<std::size_t>(index) * sizeof(T), sizeof(T));
     return number;
   }
 
   MappedFile file_;
   std::string where_;
-  std::vector<std::byte> turned_;
+  std::vector<std::byte> converted_;
   std::span<const std::byte> bytes_;
   DType dtype_ = DType::U8;
   io::Shape shape_;
 };
 
-/// Which tokens a file may hold: 0 to vocabulary - 1, and labels that no loss reads.
+/// Which tokens a file may hold: 0 to vocabulary - 1, and ignored labels.
 struct TokenRule {
   std::int64_t vocabulary;
   bool labels;
@@ -113,7 +113,7 @@ NpyNumbers open_list(const fs::path& path) {
   return file;
 }
 
-/// 0, ascending, up to `end`: what each of `what` begins with.
+/// Offsets: 0, strictly ascending, up to `end`.
 std::vector<std::int64_t> read_offsets(const fs::path& path, std::int64_t end,
                                        const std::string& what) {
   const auto file = open_list(path);
@@ -122,7 +122,7 @@ std::vector<std::int64_t> read_offsets(const fs::path& path, std::int64_t end,
     const auto offset = file.at(i);
     if (i == 0 ? offset != 0 : offset <= offsets.back()) {
       fail(ErrorKind::Input,
-           "[data.puzzles] {} does not ascend from 0; got {} at place {} after {}, expected where "
+           "[data.puzzles] {} does not ascend from 0; got {} at index {} after {}, expected where "
            "the next of the {} begins.",
            file.where(), offset, i, i == 0 ? "nothing" : std::to_string(offsets.back()), what);
     }
@@ -141,7 +141,7 @@ std::vector<std::int32_t> read_puzzle_ids(const fs::path& path, std::int64_t ide
     const auto id = file.at(i);
     if (id < 0 || id >= identifiers) {
       fail(ErrorKind::Input,
-           "[data.puzzles] {} holds a puzzle id out of range; got {} at place {}, expected 0 to {} "
+           "[data.puzzles] {} holds a puzzle id out of range; got {} at index {}, expected 0 to {} "
            "(num_puzzle_identifiers {}).",
            file.where(), id, i, identifiers - 1, identifiers);
     }
@@ -175,7 +175,7 @@ void append_offsets(std::vector<std::int64_t>& offsets, const std::vector<std::i
   for (std::size_t i = 1; i < more.size(); ++i) offsets.push_back(start + more[i]);
 }
 
-/// Counts as the original adds them up for several folders.
+/// Adds up the counts of several folders, as the original does.
 void append_counts(PuzzleMetadata& to, const PuzzleMetadata& more) {
   const auto puzzles = static_cast<double>(to.total_puzzles + more.total_puzzles);
   if (puzzles > 0) {
@@ -212,16 +212,16 @@ void check_same_puzzles(const PuzzleMetadata& first, const PuzzleMetadata& other
   same("blank_identifier_id", first.blank_identifier_id, other.blank_identifier_id);
 }
 
-/// Which puzzle an id stands for, over several folders. One id may not stand for two: their rows of
-/// the table would be one.
+/// The name of each puzzle id, over several folders. An id with two names is an error, as both
+/// puzzles would share a row of the embedding table.
 class PuzzleNames {
  public:
   void add(const fs::path& folder) {
     const auto others = read_identifiers(folder);
     if (others.size() > names_.size()) names_.resize(others.size());
     for (std::size_t id = 0; id < others.size(); ++id) {
-      constexpr std::string_view kNobody = "<blank>";
-      if (others[id] == kNobody) continue;
+      constexpr std::string_view kBlank = "<blank>";
+      if (others[id] == kBlank) continue;
       auto& [name, source] = names_[id];
       check(name.empty() || name == others[id], ErrorKind::Input,
             "[data.puzzles] {} and {} cannot be used together; puzzle id {} is '{}' and '{}', "
@@ -243,20 +243,20 @@ class PuzzleNames {
 }  // namespace
 
 PuzzleSet read_puzzle_set(const fs::path& folder, const std::string& split) {
-  const auto place = folder / split;
+  const auto split_folder = folder / split;
   std::error_code error;
-  check(fs::is_directory(place, error), ErrorKind::Input,
+  check(fs::is_directory(split_folder, error), ErrorKind::Input,
         "[data.puzzles] no {} in {}; expected a folder of puzzles with {}/dataset.json. `ubique "
         "data trm sudoku -o FOLDER` makes one.",
         split, folder.string(), split);
-  const auto metadata = read_metadata(place / "dataset.json");
-  auto set = read_one_set(place, metadata.sets.front(), metadata);
+  const auto metadata = read_metadata(split_folder / "dataset.json");
+  auto set = read_one_set(split_folder, metadata.sets.front(), metadata);
   for (std::size_t i = 1; i < metadata.sets.size(); ++i) {
-    append_rows(set, read_one_set(place, metadata.sets[i], metadata));
+    append_rows(set, read_one_set(split_folder, metadata.sets[i], metadata));
   }
   check(set.groups() == metadata.total_groups, ErrorKind::Input,
         "[data.puzzles] {} does not describe its arrays; got total_groups {}, expected {}.",
-        (place / "dataset.json").string(), metadata.total_groups, set.groups());
+        (split_folder / "dataset.json").string(), metadata.total_groups, set.groups());
   return set;
 }
 
@@ -288,7 +288,7 @@ std::vector<std::string> read_identifiers(const fs::path& folder) {
         json.type_name());
   for (const auto& name : json) {
     check(name.is_string(), ErrorKind::Input,
-          "[data.puzzles] {} names no puzzles; got {} at place {}, expected a text.", path.string(),
+          "[data.puzzles] {} names no puzzles; got {} at index {}, expected a text.", path.string(),
           name.dump(), names.size());
     names.push_back(name.get<std::string>());
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folders of puzzles, written.
+// Writes folders of puzzles.
 #include <limits>
 
 #include "ubique/base/error.h"
@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Straight from where the values lie: sets may be gigabytes.
+/// Writes without a copy: sets may be gigabytes.
 template <typename T>
 void write_array(const fs::path& path, DType dtype, const io::Shape& shape,
                  std::span<const T> values) {
@@ -53,7 +53,7 @@ void write_contents(const fs::path& folder, const PuzzleSplits& splits,
   write_puzzle_set(folder, "train", splits.train);
 }
 
-/// A folder that goes away unless it was moved.
+/// A temporary folder, removed at the end unless it was renamed.
 struct PartialFolder {
   fs::path path;
   ~PartialFolder() {
@@ -65,14 +65,14 @@ struct PartialFolder {
 }  // namespace
 
 void write_puzzle_set(const fs::path& folder, const std::string& split, const PuzzleSet& set) {
-  const auto place = folder / split;
-  make_folder(place);
-  write_tokens(place / "all__inputs.npy", set.inputs);
-  write_tokens(place / "all__labels.npy", set.labels);
-  write_list(place / "all__puzzle_identifiers.npy", set.puzzle_identifiers);
-  write_list(place / "all__puzzle_indices.npy", narrowed(set.puzzle_indices));
-  write_list(place / "all__group_indices.npy", narrowed(set.group_indices));
-  write_file(place / "dataset.json", metadata_json(set).dump(2) + "\n");
+  const auto split_folder = folder / split;
+  make_folder(split_folder);
+  write_tokens(split_folder / "all__inputs.npy", set.inputs);
+  write_tokens(split_folder / "all__labels.npy", set.labels);
+  write_list(split_folder / "all__puzzle_identifiers.npy", set.puzzle_identifiers);
+  write_list(split_folder / "all__puzzle_indices.npy", narrowed(set.puzzle_indices));
+  write_list(split_folder / "all__group_indices.npy", narrowed(set.group_indices));
+  write_file(split_folder / "dataset.json", metadata_json(set).dump(2) + "\n");
 }
 
 void write_identifiers(const fs::path& folder, const std::vector<std::string>& names) {
@@ -80,14 +80,14 @@ void write_identifiers(const fs::path& folder, const std::vector<std::string>& n
   write_file(folder / "identifiers.json", Json(names).dump() + "\n");
 }
 
-void claim_puzzle_folder(const fs::path& folder, const Json& made_with) {
+void claim_puzzle_folder(const fs::path& folder, const Json& provenance) {
   std::error_code error;
   check(!fs::exists(folder, error) || fs::is_directory(folder, error), ErrorKind::Usage,
         "[data.puzzles] {} is a file; expected a new folder, so that nothing is overwritten.",
         folder.string());
   const auto note = folder / "train" / "dataset.json";
   if (fs::exists(note, error)) {
-    check(read_metadata(note).made_with == made_with, ErrorKind::Usage,
+    check(read_metadata(note).provenance == provenance, ErrorKind::Usage,
           "[data.puzzles] {} holds puzzles of other options (see {}); expected the same ones. "
           "Choose another folder, or remove this one.",
           folder.string(), note.string());
@@ -102,19 +102,19 @@ void claim_puzzle_folder(const fs::path& folder, const Json& made_with) {
 void write_puzzle_folder(const fs::path& folder, const PuzzleSplits& splits,
                          const std::vector<std::string>& identifiers,
                          const std::vector<std::pair<std::string, std::string>>& others) {
-  claim_puzzle_folder(folder, splits.train.metadata.made_with);
+  claim_puzzle_folder(folder, splits.train.metadata.provenance);
   std::error_code error;
-  if (fs::exists(folder / "train", error)) {  // the same again
+  if (fs::exists(folder / "train", error)) {  // the same options again
     return write_contents(folder, splits, identifiers, others);
   }
-  const auto place = (folder / "").parent_path();  // without a slash at its end
-  make_folder(place.parent_path().empty() ? "." : place.parent_path());
-  const PartialFolder partial{place.string() + ".partial"};
+  const auto target = (folder / "").parent_path();  // without a slash at its end
+  make_folder(target.parent_path().empty() ? "." : target.parent_path());
+  const PartialFolder partial{target.string() + ".partial"};
   fs::remove_all(partial.path, error);
   write_contents(partial.path, splits, identifiers, others);
-  fs::remove(place, error);  // an empty one
-  fs::rename(partial.path, place, error);
-  check(!error, ErrorKind::Input, "[data.puzzles] {} cannot be written: {}.", place.string(),
+  fs::remove(target, error);  // an empty folder
+  fs::rename(partial.path, target, error);
+  check(!error, ErrorKind::Input, "[data.puzzles] {} cannot be written: {}.", target.string(),
         error.message());
 }
 

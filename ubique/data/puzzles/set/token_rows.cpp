@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Byte or i32 storage of token rows.
 #include "ubique/data/puzzles/set/token_rows.h"
 
 #include <algorithm>
@@ -13,14 +14,14 @@ std::int64_t TokenRows::count() const {
 }
 
 std::int32_t TokenRows::at(std::int64_t row, std::int64_t column) const {
-  const auto place = static_cast<std::size_t>(row * length_ + column);
-  return wide_ ? widened_[place] : narrow_[place];
+  const auto index = static_cast<std::size_t>(row * length_ + column);
+  return wide_ ? widened_[index] : narrow_[index];
 }
 
 void TokenRows::copy(std::int64_t row, std::span<std::int32_t> out) const {
   check(row >= 0 && row < count() && out.size() == static_cast<std::size_t>(length_),
-        ErrorKind::Internal, "[data.tokens] row {} of {} into {} places of {}.", row, count(),
-        out.size(), length_);
+        ErrorKind::Internal, "[data.tokens] row {} of {} into a buffer of {} for {} tokens.", row,
+        count(), out.size(), length_);
   const auto first = row * length_;
   if (wide_) {
     std::copy_n(widened_.begin() + first, length_, out.begin());

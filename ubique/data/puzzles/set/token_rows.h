@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of tokens of one length, a byte each where that is enough: a million sudokus take 81 MB.
+// Rows of tokens of one length, stored as one byte per token where possible: a million sudokus take
+// 81 MB.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace ubique::data {
 class TokenRows {
  public:
   TokenRows() = default;
-  /// `wide`: tokens below 0 or above 255 fit as well.
+  /// `wide`: i32 storage, for tokens below 0 or above 255.
   explicit TokenRows(std::int64_t length, bool wide = false) : length_(length), wide_(wide) {}
 
   std::int64_t length() const { return length_; }
@@ -23,9 +24,9 @@ class TokenRows {
   std::vector<std::int32_t> row(std::int64_t row) const;
 
   void reserve(std::int64_t rows);
-  /// A row, or several one after another. Internal error if they do not fit.
+  /// One or more whole rows. Internal error for a partial row, or tokens out of range.
   void append(std::span<const std::int32_t> tokens);
-  void append(const TokenRows& more);  ///< of the same length; gets wide if `more` is
+  void append(const TokenRows& more);  ///< of the same length; becomes wide if `more` is
 
   std::span<const std::uint8_t> bytes() const { return narrow_; }   ///< unless wide()
   std::span<const std::int32_t> words() const { return widened_; }  ///< if wide()

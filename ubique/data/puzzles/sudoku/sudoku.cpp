@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shapes, symmetries, making and tokens of sudokus.
+// Shapes, symmetries, generation and tokens of sudokus.
 #include "ubique/data/puzzles/sudoku/sudoku.h"
 
 #include <algorithm>
@@ -11,15 +11,15 @@
 namespace ubique::data {
 namespace {
 
-/// Groups in any order, lines in any order within each; draws from forks `first` and onward.
+/// A random order of groups, and of lines within each group; uses forks `first` and up.
 std::array<std::uint8_t, 9> random_lines(int size, int in_group, const Random& random,
                                          std::uint64_t first) {
   std::array<std::uint8_t, 9> lines{};
-  std::size_t place = 0;
+  std::size_t next = 0;
   for (const auto group : random.fork(first).permutation(size / in_group)) {
     const auto within = random.fork(first + 1 + static_cast<std::uint64_t>(group));
     for (const auto line : within.permutation(in_group)) {
-      lines[place++] = static_cast<std::uint8_t>(group * in_group + line);
+      lines[next++] = static_cast<std::uint8_t>(group * in_group + line);
     }
   }
   return lines;
@@ -72,33 +72,34 @@ SudokuSymmetry random_symmetry(const SudokuShape& shape, const Random& random) {
   return symmetry;
 }
 
-std::vector<std::size_t> symmetry_places(const SudokuShape& shape, const SudokuSymmetry& symmetry) {
+std::vector<std::size_t> symmetry_sources(const SudokuShape& shape,
+                                          const SudokuSymmetry& symmetry) {
   const auto size = static_cast<std::size_t>(shape.size);
-  std::vector<std::size_t> places;
-  places.reserve(size * size);
+  std::vector<std::size_t> sources;
+  sources.reserve(size * size);
   for (std::size_t row = 0; row < size; ++row) {
     for (std::size_t column = 0; column < size; ++column) {
       const std::size_t from_row = symmetry.rows[row], from_column = symmetry.columns[column];
-      places.push_back(symmetry.transpose ? from_column * size + from_row
-                                          : from_row * size + from_column);
+      sources.push_back(symmetry.transpose ? from_column * size + from_row
+                                           : from_row * size + from_column);
     }
   }
-  return places;
+  return sources;
 }
 
 SudokuGrid transformed(const SudokuShape& shape, const SudokuGrid& grid,
                        const SudokuSymmetry& symmetry) {
   SudokuGrid out{};
   std::size_t cell = 0;
-  for (const auto place : symmetry_places(shape, symmetry)) {
-    out[cell++] = symmetry.digits[grid[place]];
+  for (const auto source : symmetry_sources(shape, symmetry)) {
+    out[cell++] = symmetry.digits[grid[source]];
   }
   return out;
 }
 
 SudokuPuzzle make_sudoku(const SudokuShape& shape, int clues, const Random& random) {
   SudokuPuzzle made;
-  // Guessing fills the first cells most freely; a random symmetry makes all of them alike.
+  // The search favours some grids; a random symmetry removes that bias between cells.
   made.solution = transformed(shape, random_solution(shape, random.fork(0)),
                               random_symmetry(shape, random.fork(1)));
   made.puzzle = made.solution;
@@ -111,6 +112,15 @@ SudokuPuzzle make_sudoku(const SudokuShape& shape, int clues, const Random& rand
   }
   made.backtracks = solve_sudoku(shape, made.puzzle).backtracks;
   return made;
+}
+
+std::string sudoku_text(const SudokuShape& shape, const SudokuGrid& grid) {
+  std::string text;
+  for (int cell = 0; cell < shape.cells(); ++cell) {
+    const auto digit = grid[static_cast<std::size_t>(cell)];
+    text += digit == 0 ? '.' : static_cast<char>('0' + digit);
+  }
+  return text;
 }
 
 std::vector<std::int32_t> sudoku_tokens(const SudokuShape& shape, const SudokuGrid& grid) {
@@ -138,8 +148,14 @@ PuzzleMetadata sudoku_metadata(const SudokuShape& shape) {
   metadata.vocab_size = shape.size + 2;
   metadata.seq_len = shape.cells();
   metadata.layout = layout_of(shape);
-  metadata.made_with = layout_json(metadata.layout);
+  metadata.provenance = layout_json(metadata.layout);
   return metadata;
+}
+
+void add_sudoku(PuzzleSet& set, const SudokuShape& shape, const SudokuPuzzle& made) {
+  add_example(set, sudoku_tokens(shape, made.puzzle), sudoku_tokens(shape, made.solution));
+  end_puzzle(set, 0);
+  end_group(set);
 }
 
 }  // namespace ubique::data

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sudokus of 4x4, 6x6 (boxes of 2 rows and 3 columns) and 9x9: solved, rated, made, and told apart
-// up to symmetry. The same seed makes the same puzzles on every machine.
+// Sudokus of 4x4, 6x6 (boxes of 2 rows and 3 columns) and 9x9: shapes, symmetries, generation and
+// tokens. The same seed gives the same puzzles on every machine.
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -33,42 +32,25 @@ inline constexpr std::size_t kMostSudokuCells = 81;
 /// Row by row; 0 is a blank. Cells beyond the shape's are 0.
 using SudokuGrid = std::array<std::uint8_t, kMostSudokuCells>;
 
-struct SudokuSolved {
-  int solutions = 0;            ///< found, at most the limit
-  std::int64_t backtracks = 0;  ///< guesses that came to nothing
-  SudokuGrid solution{};        ///< the first one found
-};
-
-/// Places what must stand in a cell (its only digit, or the only cell for a digit in a row, column
-/// or box) and guesses at the cell with the fewest digits, the first of them in reading order.
-/// Looks until `limit` solutions are found. With the limit of 2, a puzzle of one solution is
-/// searched to its end, so its `backtracks` do not depend on how digits are named: 0 means that no
-/// guess was needed, and that number is the difficulty everywhere here.
-SudokuSolved solve_sudoku(const SudokuShape& shape, const SudokuGrid& puzzle, int limit = 2);
-
 /// No digit twice in a row, column or box, and no blank.
 bool is_solution(const SudokuShape& shape, const SudokuGrid& grid);
 
-/// out[r][c] = digits[source[rows[r]][columns[c]]] after transposing, if so, as the original does.
+/// out[r][c] = digits[source[rows[r]][columns[c]]], after an optional transposition, as in the
+/// original.
 struct SudokuSymmetry {
-  bool transpose = false;              ///< first
+  bool transpose = false;              ///< applied first
   std::array<std::uint8_t, 9> rows{};  ///< bands in any order, rows in any order within them
   std::array<std::uint8_t, 9> columns{};
   std::array<std::uint8_t, 10> digits{};  ///< digits[0] is 0
 };
 
 SudokuSymmetry identity_symmetry();
-/// Draws from `random` by index. Never transposes boxes that are not square.
+/// Never transposes where boxes are not square.
 SudokuSymmetry random_symmetry(const SudokuShape& shape, const Random& random);
-/// The source cell of each cell.
-std::vector<std::size_t> symmetry_places(const SudokuShape& shape, const SudokuSymmetry& symmetry);
+/// The source cell of each cell of the result.
+std::vector<std::size_t> symmetry_sources(const SudokuShape& shape, const SudokuSymmetry& symmetry);
 SudokuGrid transformed(const SudokuShape& shape, const SudokuGrid& grid,
                        const SudokuSymmetry& symmetry);
-
-/// Equal for two grids if and only if some symmetry turns one into the other. Blanks may be in it
-/// for 4x4 and 6x6; a 9x9 grid must be full (Internal error): puzzles of that size are told apart
-/// by their solutions, as more than 3 million arrangements of cells are too many to try.
-SudokuGrid canonical_form(const SudokuShape& shape, const SudokuGrid& grid);
 
 struct SudokuPuzzle {
   SudokuGrid puzzle{}, solution{};
@@ -76,14 +58,19 @@ struct SudokuPuzzle {
   int clues = 0;
 };
 
-/// A full grid, then clues taken away in random order while the solution stays the only one, until
-/// `clues` are left or no more can go.
+/// Starts from a full grid and removes clues in random order as long as the solution stays unique,
+/// until `clues` are left or no more can be removed.
 SudokuPuzzle make_sudoku(const SudokuShape& shape, int clues, const Random& random);
+
+/// "12.4...": all cells in one line.
+std::string sudoku_text(const SudokuShape& shape, const SudokuGrid& grid);
 
 /// Tokens: 1 is a blank, digit d is d + 1; 0 is padding.
 std::vector<std::int32_t> sudoku_tokens(const SudokuShape& shape, const SudokuGrid& grid);
-/// Input error for a token that is neither.
+/// Input error for a token that is neither a blank nor a digit.
 SudokuGrid sudoku_grid(const SudokuShape& shape, std::span<const std::int32_t> tokens);
 PuzzleMetadata sudoku_metadata(const SudokuShape& shape);
+/// Adds one example as a puzzle and group of its own.
+void add_sudoku(PuzzleSet& set, const SudokuShape& shape, const SudokuPuzzle& made);
 
 }  // namespace ubique::data

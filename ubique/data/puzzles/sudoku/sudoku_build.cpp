@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sudokus for training and test. Every puzzle of either set is another one, up to symmetry, so no
-// twin crosses from training to test.
+// Generates candidates on several threads and keeps those that are not equivalent to earlier ones.
+#include "ubique/data/puzzles/sudoku/sudoku_build.h"
+
 #include <tuple>
 
 #include "ubique/base/error.h"
 #include "ubique/data/puzzles/set/distinct.h"
-#include "ubique/data/puzzles/set/puzzle_build.h"
 #include "ubique/data/puzzles/sudoku/sudoku_canonical.h"
 
 namespace ubique::data {
@@ -16,21 +16,21 @@ struct KeyedSudoku {
   SudokuPuzzle made;
 };
 
-Json note_of(const SudokuBuild& options) {
-  auto note = layout_json(layout_of(sudoku_shape(options.size)));
-  note["train"] = options.train;
-  note["test"] = options.test;
-  note["seed"] = options.seed;
-  note["clues"] = {options.clues_low, options.clues_high};
-  note["min_backtracks"] = options.min_backtracks;
-  note["version"] = 1;  // counts up when the same options give other puzzles
-  return note;
+Json provenance_of(const SudokuBuild& options) {
+  auto json = layout_json(layout_of(sudoku_shape(options.size)));
+  json["train"] = options.train;
+  json["test"] = options.test;
+  json["seed"] = options.seed;
+  json["clues"] = {options.clues_low, options.clues_high};
+  json["min_backtracks"] = options.min_backtracks;
+  json["version"] = 1;  // incremented when the same options give other puzzles
+  return json;
 }
 
 SudokuBuild checked_sudokus(SudokuBuild options) {
   const auto shape = sudoku_shape(options.size);
   if (options.clues_low < 0) {
-    std::tie(options.clues_low, options.clues_high) = usual_clues(options.size);
+    std::tie(options.clues_low, options.clues_high) = default_clues(options.size);
   }
   check(options.clues_low <= options.clues_high && options.clues_high <= shape.cells(),
         ErrorKind::Usage,
@@ -48,11 +48,13 @@ SudokuBuild checked_sudokus(SudokuBuild options) {
 
 }  // namespace
 
-std::pair<int, int> usual_clues(int size) {
+std::pair<int, int> default_clues(int size) {
   return size == 4 ? std::pair{4, 9} : size == 6 ? std::pair{8, 14} : std::pair{0, 0};
 }
 
-Json build_note(const SudokuBuild& options) { return note_of(checked_sudokus(options)); }
+Json build_provenance(const SudokuBuild& options) {
+  return provenance_of(checked_sudokus(options));
+}
 
 PuzzleSplits build_sudokus(const SudokuBuild& asked, int threads, const PuzzleProgress& progress) {
   const auto options = checked_sudokus(asked);
@@ -76,13 +78,13 @@ PuzzleSplits build_sudokus(const SudokuBuild& asked, int threads, const PuzzlePr
         total, shape.size, shape.size, made.size(), options.clues_low, options.clues_high,
         options.min_backtracks);
   auto metadata = sudoku_metadata(shape);
-  metadata.made_with = note_of(options);
+  metadata.provenance = provenance_of(options);
   PuzzleSplits splits{empty_puzzle_set(metadata), empty_puzzle_set(metadata)};
-  // Mixed, as rare puzzles are found late: both sets get their share.
+  // Shuffled: rare puzzles are found late, and both sets should get some.
   std::int64_t taken = 0;
-  for (const auto place : seed.permutation(total)) {
+  for (const auto index : seed.permutation(total)) {
     add_sudoku(taken++ < options.train ? splits.train : splits.test, shape,
-               made[static_cast<std::size_t>(place)].made);
+               made[static_cast<std::size_t>(index)].made);
   }
   return splits;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The smallest of all grids that symmetries make of one, read as a text. For a full 9x9 grid the
-// first row is then 1 to 9, which fixes the digits once a row and an order of columns are chosen;
-// all that follows is sorting, so 2 * 9 * 1296 tries are enough.
+// The canonical form is the lexicographically smallest of all equivalent grids. For a full 9x9 grid
+// its first row is 1 to 9, so choosing a source row and a column order fixes the digits; the other
+// rows follow by sorting, and 2 * 9 * 1296 candidates are enough.
+#include "ubique/data/puzzles/sudoku/sudoku_canonical.h"
+
 #include <algorithm>
 #include <functional>
 #include <numeric>
 
 #include "ubique/base/error.h"
-#include "ubique/data/puzzles/sudoku/sudoku.h"
 
 namespace ubique::data {
 namespace {
@@ -23,9 +24,9 @@ std::vector<Lines> line_orders(int size, int in_group) {
   do {
     bool together = true;
     for (int i = 0; i < size; ++i) {
-      const auto place = static_cast<std::size_t>(i);
+      const auto line = static_cast<std::size_t>(i);
       const auto first = static_cast<std::size_t>(i / in_group * in_group);
-      together = together && order[place] / in_group == order[first] / in_group;
+      together = together && order[line] / in_group == order[first] / in_group;
     }
     if (together) orders.push_back(order);
   } while (std::next_permutation(order.begin(), order.begin() + size));
@@ -43,7 +44,8 @@ SudokuGrid transposed(const SudokuGrid& grid, int size) {
   return out;
 }
 
-/// Cells in this order, digits named by their first appearance; stops once it is behind `best`.
+/// Cells in this order, digits renumbered by first appearance, into `out`. Returns whether the
+/// result is smaller than `best`; stops at the first cell that decides against it.
 bool renamed_before(const SudokuGrid& grid, std::size_t size, const Lines& rows,
                     const Lines& columns, const SudokuGrid& best, SudokuGrid& out) {
   std::array<std::uint8_t, 10> names{};
@@ -59,7 +61,7 @@ bool renamed_before(const SudokuGrid& grid, std::size_t size, const Lines& rows,
   return smaller;
 }
 
-SudokuGrid smallest_of_all(const SudokuShape& shape, const SudokuGrid& grid) {
+SudokuGrid smallest_equivalent(const SudokuShape& shape, const SudokuGrid& grid) {
   const auto rows = line_orders(shape.size, shape.box_rows);
   const auto columns = line_orders(shape.size, shape.box_cols);
   const auto size = static_cast<std::size_t>(shape.size);
@@ -78,11 +80,11 @@ SudokuGrid smallest_of_all(const SudokuShape& shape, const SudokuGrid& grid) {
   return best;
 }
 
-/// One choice of first row and order of columns for a full 9x9 grid; rows come out one by one, and
-/// whoever asks stops as soon as they are behind the best.
-class NinesTry {
+/// One choice of first row and column order for a full 9x9 grid. Gives its rows one by one, so that
+/// the caller can stop as soon as they exceed the best.
+class Candidate9x9 {
  public:
-  NinesTry(const SudokuGrid& grid, std::size_t top, const Lines& columns)
+  Candidate9x9(const SudokuGrid& grid, std::size_t top, const Lines& columns)
       : grid_(grid), columns_(columns), band_(top / 3) {
     for (std::size_t column = 0; column < 9; ++column) {
       names_[grid_[top * 9 + columns_[column]]] = static_cast<std::uint8_t>(column + 1);
@@ -91,7 +93,7 @@ class NinesTry {
     if (first_of(rest_[1]) < first_of(rest_[0])) std::swap(rest_[0], rest_[1]);
   }
 
-  /// Rows 2 and 3 lie with the first one, the smaller first.
+  /// Orders the rows of the two other bands.
   void order_others() {
     std::array<std::array<std::size_t, 3>, 2> bands{};
     for (std::size_t other = 0; other < 2; ++other) {
@@ -126,23 +128,23 @@ class NinesTry {
   std::array<std::size_t, 6> others_{};
 };
 
-void keep_smaller(NinesTry& attempt, SudokuGrid& best) {
+void keep_smaller(Candidate9x9& candidate, SudokuGrid& best) {
   bool smaller = false;
   for (std::size_t number = 1; number < 9; ++number) {
-    if (number == 3) attempt.order_others();
-    const auto row = attempt.row(number);
-    const auto place = best.begin() + static_cast<std::ptrdiff_t>(number) * 9;
+    if (number == 3) candidate.order_others();
+    const auto row = candidate.row(number);
+    const auto best_row = best.begin() + static_cast<std::ptrdiff_t>(number) * 9;
     if (!smaller) {
       const auto order =
-          std::lexicographical_compare_three_way(row.begin(), row.end(), place, place + 9);
+          std::lexicographical_compare_three_way(row.begin(), row.end(), best_row, best_row + 9);
       if (order > 0) return;
       smaller = order < 0;
     }
-    if (smaller) std::copy(row.begin(), row.end(), place);
+    if (smaller) std::copy(row.begin(), row.end(), best_row);
   }
 }
 
-SudokuGrid smallest_of_nines(const SudokuGrid& grid) {
+SudokuGrid smallest_equivalent_9x9(const SudokuGrid& grid) {
   static const auto kColumns = line_orders(9, 3);
   SudokuGrid best;
   best.fill(255);
@@ -150,8 +152,8 @@ SudokuGrid smallest_of_nines(const SudokuGrid& grid) {
   for (const auto& source : {grid, transposed(grid, 9)}) {
     for (std::size_t top = 0; top < 9; ++top) {
       for (const auto& columns : kColumns) {
-        NinesTry attempt(source, top, columns);
-        keep_smaller(attempt, best);
+        Candidate9x9 candidate(source, top, columns);
+        keep_smaller(candidate, best);
       }
     }
   }
@@ -161,10 +163,15 @@ SudokuGrid smallest_of_nines(const SudokuGrid& grid) {
 }  // namespace
 
 SudokuGrid canonical_form(const SudokuShape& shape, const SudokuGrid& grid) {
-  if (shape.size != 9) return smallest_of_all(shape, grid);
+  if (shape.size != 9) return smallest_equivalent(shape, grid);
   check(std::find(grid.begin(), grid.end(), std::uint8_t{0}) == grid.end(), ErrorKind::Internal,
         "[data.sudoku] a 9x9 grid with blanks has no canonical form here.");
-  return smallest_of_nines(grid);
+  return smallest_equivalent_9x9(grid);
+}
+
+std::string sudoku_key(const SudokuShape& shape, const SudokuPuzzle& made) {
+  const auto form = canonical_form(shape, shape.size == 9 ? made.solution : made.puzzle);
+  return {form.begin(), form.end()};
 }
 
 }  // namespace ubique::data

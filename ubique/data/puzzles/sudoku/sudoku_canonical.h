@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What builders of sudoku sets share. Inside the room only.
+// A canonical form of sudoku grids under their symmetries, to find equivalent puzzles.
 #pragma once
 
 #include <string>
@@ -8,29 +8,14 @@
 
 namespace ubique::data {
 
-/// Which puzzles count as one: 9x9 puzzles whose solutions are twins, so that not even a solution
-/// of the test set was seen; smaller ones whose clues are twins, as there are only 2 solutions of
-/// 4x4 and a few dozen of 6x6 to tell apart.
-inline std::string sudoku_key(const SudokuShape& shape, const SudokuPuzzle& made) {
-  const auto form = canonical_form(shape, shape.size == 9 ? made.solution : made.puzzle);
-  return {form.begin(), form.end()};
-}
+/// Equal for two grids if and only if a symmetry maps one to the other. 4x4 and 6x6 grids may have
+/// blanks; a 9x9 grid must be full (Internal error), as its more than 3 million cell permutations
+/// are too many to try.
+SudokuGrid canonical_form(const SudokuShape& shape, const SudokuGrid& grid);
 
-/// A group of its own.
-inline void add_sudoku(PuzzleSet& set, const SudokuShape& shape, const SudokuPuzzle& made) {
-  add_example(set, sudoku_tokens(shape, made.puzzle), sudoku_tokens(shape, made.solution));
-  end_puzzle(set, 0);
-  end_group(set);
-}
-
-/// "12.4...": all cells in one line.
-inline std::string sudoku_text(const SudokuShape& shape, const SudokuGrid& grid) {
-  std::string text;
-  for (int cell = 0; cell < shape.cells(); ++cell) {
-    const auto digit = grid[static_cast<std::size_t>(cell)];
-    text += digit == 0 ? '.' : static_cast<char>('0' + digit);
-  }
-  return text;
-}
+/// Equal for puzzles that count as the same. 9x9: those with equivalent solutions, so that not even
+/// a solution of the test set is seen in training. Smaller: those with equivalent clues, as only 2
+/// solutions of 4x4 and a few dozen of 6x6 are not equivalent.
+std::string sudoku_key(const SudokuShape& shape, const SudokuPuzzle& made);
 
 }  // namespace ubique::data

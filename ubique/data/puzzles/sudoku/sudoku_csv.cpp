@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files of millions of lines: they stay in the file, and only lines that are taken are parsed
-// whole.
+// Files may have millions of lines: the text is memory mapped, and only the selected lines are
+// parsed completely.
 #include "ubique/data/puzzles/sudoku/sudoku_csv.h"
 
 #include <algorithm>
@@ -14,11 +14,13 @@
 #include "ubique/base/text/text.h"
 #include "ubique/data/puzzles/set/plain_text.h"
 #include "ubique/data/puzzles/sudoku/sudoku_canonical.h"
+#include "ubique/data/puzzles/sudoku/sudoku_solver.h"
 
 namespace ubique::data {
 namespace {
 
-struct CsvPlace {
+/// A line of the file, not yet parsed.
+struct CsvRow {
   int number = 0;
   std::string_view text;
 };
@@ -35,8 +37,8 @@ class SudokuCsv {
     answer_ = column("answer");
   }
 
-  std::vector<CsvPlace> puzzles(std::int64_t min_rating) const {
-    std::vector<CsvPlace> kept;
+  std::vector<CsvRow> puzzles(std::int64_t min_rating) const {
+    std::vector<CsvRow> kept;
     const auto rating = min_rating > 0 ? column("rating") : 0;
     for (std::size_t i = 1; i < lines_.size(); ++i) {
       if (trim(lines_[i].text).empty()) continue;
@@ -49,7 +51,7 @@ class SudokuCsv {
   std::string answer(const std::vector<std::string>& fields) const { return fields[answer_]; }
   const std::string& where() const { return where_; }
 
-  std::vector<std::string> fields_of(const CsvPlace& line) const {
+  std::vector<std::string> fields_of(const CsvRow& line) const {
     const auto parsed = parse_csv(line.text, fmt::format("{}, line {}", where_, line.number));
     auto fields = parsed.empty() ? std::vector<std::string>{} : parsed.front().fields;
     check(names_.empty() || fields.size() == names_.size(), ErrorKind::Input,
@@ -76,7 +78,7 @@ class SudokuCsv {
     return static_cast<std::size_t>(found - names_.begin());
   }
 
-  std::int64_t rating_of(const CsvPlace& line, std::size_t column) const {
+  std::int64_t rating_of(const CsvRow& line, std::size_t column) const {
     const auto text = fields_of(line)[column];
     std::int64_t rating = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rating);
@@ -87,12 +89,12 @@ class SudokuCsv {
   }
 
   std::string where_;
-  std::vector<CsvPlace> lines_;
+  std::vector<CsvRow> lines_;
   std::vector<std::string> names_;
   std::size_t question_ = 0, answer_ = 0;
 };
 
-SudokuGrid csv_grid(const SudokuCsv& csv, const CsvPlace& line, const SudokuShape& shape,
+SudokuGrid csv_grid(const SudokuCsv& csv, const CsvRow& line, const SudokuShape& shape,
                     const std::string& text, bool blanks) {
   check(text.size() == static_cast<std::size_t>(shape.cells()), ErrorKind::Input,
         "[data.sudoku_csv] {}, line {}: got {} cells, expected {}.", csv.where(), line.number,
@@ -102,14 +104,14 @@ SudokuGrid csv_grid(const SudokuCsv& csv, const CsvPlace& line, const SudokuShap
     const bool blank = text[i] == '.' || text[i] == '0';
     check(blank ? blanks : text[i] >= '1' && text[i] <= '0' + shape.size, ErrorKind::Input,
           "[data.sudoku_csv] {}, line {}: '{}' in cell {} is wrong; expected 1 to {}{}.",
-          csv.where(), line.number, shown_letter(text, i), i + 1, shape.size,
+          csv.where(), line.number, printable_letter(text, i), i + 1, shape.size,
           blanks ? " or '.'" : "");
     grid[i] = static_cast<std::uint8_t>(blank ? 0 : text[i] - '0');
   }
   return grid;
 }
 
-SudokuPuzzle csv_puzzle(const SudokuCsv& csv, const CsvPlace& line, const SudokuShape& shape) {
+SudokuPuzzle csv_puzzle(const SudokuCsv& csv, const CsvRow& line, const SudokuShape& shape) {
   const auto fields = csv.fields_of(line);
   SudokuPuzzle puzzle;
   puzzle.puzzle = csv_grid(csv, line, shape, csv.question(fields), true);
@@ -125,7 +127,7 @@ SudokuPuzzle csv_puzzle(const SudokuCsv& csv, const CsvPlace& line, const Sudoku
   return puzzle;
 }
 
-SudokuShape csv_shape(const SudokuCsv& csv, const CsvPlace& line) {
+SudokuShape csv_shape(const SudokuCsv& csv, const CsvRow& line) {
   const auto cells = csv.question(csv.fields_of(line)).size();
   for (const int size : {4, 6, 9}) {
     const auto shape = sudoku_shape(size);
@@ -136,14 +138,15 @@ SudokuShape csv_shape(const SudokuCsv& csv, const CsvPlace& line) {
        csv.where(), line.number, cells);
 }
 
-std::vector<CsvPlace> some_of(const std::vector<CsvPlace>& lines, const SudokuCsvOptions& options) {
+std::vector<CsvRow> random_subset(const std::vector<CsvRow>& lines,
+                                  const SudokuCsvOptions& options) {
   if (options.limit <= 0 || options.limit >= static_cast<std::int64_t>(lines.size())) return lines;
   auto order = Random(options.seed).permutation(static_cast<std::int64_t>(lines.size()));
   order.resize(static_cast<std::size_t>(options.limit));
   std::sort(order.begin(), order.end());
-  std::vector<CsvPlace> some;
-  for (const auto place : order) some.push_back(lines[static_cast<std::size_t>(place)]);
-  return some;
+  std::vector<CsvRow> subset;
+  for (const auto index : order) subset.push_back(lines[static_cast<std::size_t>(index)]);
+  return subset;
 }
 
 SudokuPuzzle puzzle_at(const PuzzleSet& set, std::int64_t example) {
@@ -154,7 +157,7 @@ SudokuPuzzle puzzle_at(const PuzzleSet& set, std::int64_t example) {
   return puzzle;
 }
 
-/// What puzzles are up to symmetry.
+/// Keys that are equal for equivalent puzzles.
 std::vector<std::string> keys_of(const PuzzleSet& set, int threads) {
   const auto shape = sudoku_shape(set.metadata.layout);
   std::vector<std::string> keys(static_cast<std::size_t>(set.examples()));
@@ -166,7 +169,7 @@ std::vector<std::string> keys_of(const PuzzleSet& set, int threads) {
   return keys;
 }
 
-/// Their cells as they are.
+/// Keys that are equal for equal cells.
 std::vector<std::string> questions_of(const PuzzleSet& set) {
   std::vector<std::string> keys;
   for (std::int64_t i = 0; i < set.examples(); ++i) {
@@ -186,7 +189,7 @@ PuzzleSet read_sudoku_csv(const std::filesystem::path& path, const SudokuCsvOpti
   const MappedFile file(path);
   const auto bytes = file.bytes();
   const SudokuCsv csv({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path.string());
-  const auto lines = some_of(csv.puzzles(options.min_rating), options);
+  const auto lines = random_subset(csv.puzzles(options.min_rating), options);
   check(!lines.empty(), ErrorKind::Input,
         "[data.sudoku_csv] {} holds no puzzle of rating {} or more; expected at least one.",
         path.string(), options.min_rating);
@@ -209,20 +212,20 @@ PuzzleSet read_sudoku_csv(const std::filesystem::path& path, const SudokuCsvOpti
   return set;
 }
 
-PuzzleSplits without_tested(const PuzzleSet& train, const PuzzleSet& test, Sameness sameness,
-                            int threads) {
+PuzzleSplits without_test_puzzles(const PuzzleSet& train, const PuzzleSet& test, Sameness sameness,
+                                  int threads) {
   check(train.metadata.seq_len == test.metadata.seq_len, ErrorKind::Input,
         "[data.sudoku_csv] these do not belong together; got sudokus of {} and {} cells.",
         train.metadata.seq_len, test.metadata.seq_len);
   const auto shape = sudoku_shape(train.metadata.layout);
   PuzzleSplits splits{empty_puzzle_set(train.metadata), test};
   if (test.examples() == 0) return {train, test};
-  const bool twins = sameness == Sameness::Twins;
-  const auto tested = twins ? keys_of(test, threads) : questions_of(test);
-  const auto learnt = twins ? keys_of(train, threads) : questions_of(train);
-  const std::unordered_set<std::string> known(tested.begin(), tested.end());
+  const bool symmetry = sameness == Sameness::Symmetry;
+  const auto test_keys = symmetry ? keys_of(test, threads) : questions_of(test);
+  const auto train_keys = symmetry ? keys_of(train, threads) : questions_of(train);
+  const std::unordered_set<std::string> known(test_keys.begin(), test_keys.end());
   for (std::int64_t i = 0; i < train.examples(); ++i) {
-    if (known.contains(learnt[static_cast<std::size_t>(i)])) continue;
+    if (known.contains(train_keys[static_cast<std::size_t>(i)])) continue;
     add_sudoku(splits.train, shape, puzzle_at(train, i));
   }
   check(splits.train.examples() > 0, ErrorKind::Usage,
@@ -241,7 +244,7 @@ PuzzleSplits split_off_test(const PuzzleSet& set, std::int64_t test, int threads
   for (std::int64_t i = 0; i < set.examples(); ++i) {
     add_sudoku(i < first ? parts.train : parts.test, shape, puzzle_at(set, i));
   }
-  return without_tested(parts.train, parts.test, Sameness::Twins, threads);
+  return without_test_puzzles(parts.train, parts.test, Sameness::Symmetry, threads);
 }
 
 }  // namespace ubique::data

@@ -1,21 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-// A search on bit masks: bit d - 1 stands for digit d. Singles are placed in sweeps over the blank
-// cells; only a guess copies the state.
-#include <bit>
-
-#include "ubique/base/error.h"
-#include "ubique/data/puzzles/sudoku/sudoku.h"
+// Backtracking search on bit masks: bit d - 1 is digit d. Singles are placed in sweeps over the
+// blank cells; only a guess copies the state.
 #include "ubique/data/puzzles/sudoku/sudoku_solver.h"
+
+#include <bit>
 
 namespace ubique::data {
 namespace {
 
 using SudokuMask = std::uint16_t;
 
+struct SudokuUnit {
+  std::uint8_t row, column, box;
+};
+using SudokuUnits = std::array<SudokuUnit, kMostSudokuCells>;
+
+/// Row, column and box of each cell.
+const SudokuUnits& sudoku_units(const SudokuShape& shape) {
+  static const auto kUnits = [] {
+    std::array<SudokuUnits, 3> all{};
+    for (const int size : {4, 6, 9}) {
+      const auto one = sudoku_shape(size);
+      for (int cell = 0; cell < one.cells(); ++cell) {
+        const int row = cell / size, column = cell % size;
+        const int box = row / one.box_rows * (size / one.box_cols) + column / one.box_cols;
+        all[static_cast<std::size_t>(size) / 3 - 1][static_cast<std::size_t>(cell)] = {
+            static_cast<std::uint8_t>(row), static_cast<std::uint8_t>(column),
+            static_cast<std::uint8_t>(box)};
+      }
+    }
+    return all;
+  }();
+  return kUnits[static_cast<std::size_t>(shape.size) / 3 - 1];
+}
+
 enum class Sweep { Dead, Changed, Stuck, Done };
 
-/// For each row, column or box: digits that one blank cell can take, and that two or more can.
-struct SudokuPlaces {
+/// For each row, column or box: digits that are candidates of one or more, and of two or more, of
+/// its blank cells.
+struct UnitCandidates {
   std::array<SudokuMask, 9> once{}, twice{};
 
   void add(std::size_t unit, SudokuMask digits) {
@@ -38,7 +61,7 @@ class SudokuState {
     }
   }
 
-  /// False if the digit cannot stand there. The cell must be blank.
+  /// False if the digit is not a candidate. The cell must be blank.
   bool place(std::size_t cell, SudokuMask digit) {
     const auto& unit = (*units_)[cell];
     if ((digit & free_digits(cell)) == 0) return false;
@@ -57,7 +80,7 @@ class SudokuState {
 
   void bar(std::size_t cell, SudokuMask digit) { barred_cell_ = cell, barred_ = digit; }
 
-  /// Singles until nothing follows any more.
+  /// Places singles until none is left.
   Sweep settle() {
     for (;;) {
       const auto result = sweep();
@@ -69,9 +92,9 @@ class SudokuState {
   const SudokuGrid& grid() const { return grid_; }
 
  private:
-  // Cells with one digit are filled at once; only if there was none do the counts of places hold.
+  // Naked singles are placed at once; the counts for hidden singles are valid only without any.
   Sweep sweep() {
-    SudokuPlaces rows, columns, boxes;
+    UnitCandidates rows, columns, boxes;
     bool changed = false;
     int fewest = 10;
     std::size_t kept = 0;
@@ -99,9 +122,9 @@ class SudokuState {
     return place_hidden(rows, columns, boxes);
   }
 
-  Sweep place_hidden(const SudokuPlaces& rows, const SudokuPlaces& columns,
-                     const SudokuPlaces& boxes) {
-    for (std::size_t unit = 0; unit < size_; ++unit) {  // a digit without any place
+  Sweep place_hidden(const UnitCandidates& rows, const UnitCandidates& columns,
+                     const UnitCandidates& boxes) {
+    for (std::size_t unit = 0; unit < size_; ++unit) {  // a digit without any cell
       if ((rows.once[unit] | rows_[unit]) != all_) return Sweep::Dead;
       if ((columns.once[unit] | columns_[unit]) != all_) return Sweep::Dead;
       if ((boxes.once[unit] | boxes_[unit]) != all_) return Sweep::Dead;
@@ -125,7 +148,7 @@ class SudokuState {
   const SudokuUnits* units_;
   std::size_t size_;
   SudokuMask all_;
-  std::array<SudokuMask, 9> rows_{}, columns_{}, boxes_{};  // digits that stand there
+  std::array<SudokuMask, 9> rows_{}, columns_{}, boxes_{};  // digits placed there
   std::array<std::uint8_t, kMostSudokuCells> blanks_{};
   std::size_t count_ = 0, guess_ = 0;
   SudokuGrid grid_{};
@@ -133,10 +156,10 @@ class SudokuState {
   SudokuMask barred_ = 0;
 };
 
-/// The order in which a guess tries digits, and what it counts.
+/// Depth-first search; counts solutions and backtracks.
 struct SudokuSearch {
   int limit;
-  const Random* random = nullptr;  ///< none: ascending
+  const Random* random = nullptr;  ///< null: digits in ascending order
   std::uint64_t drawn = 0;
   SudokuSolved found{};
 
@@ -181,24 +204,6 @@ bool place_clues(SudokuState& state, const SudokuShape& shape, const SudokuGrid&
 }
 
 }  // namespace
-
-const SudokuUnits& sudoku_units(const SudokuShape& shape) {
-  static const auto kUnits = [] {
-    std::array<SudokuUnits, 3> all{};
-    for (const int size : {4, 6, 9}) {
-      const auto one = sudoku_shape(size);
-      for (int cell = 0; cell < one.cells(); ++cell) {
-        const int row = cell / size, column = cell % size;
-        const int box = row / one.box_rows * (size / one.box_cols) + column / one.box_cols;
-        all[static_cast<std::size_t>(size) / 3 - 1][static_cast<std::size_t>(cell)] = {
-            static_cast<std::uint8_t>(row), static_cast<std::uint8_t>(column),
-            static_cast<std::uint8_t>(box)};
-      }
-    }
-    return all;
-  }();
-  return kUnits[static_cast<std::size_t>(shape.size) / 3 - 1];
-}
 
 SudokuSolved solve_sudoku(const SudokuShape& shape, const SudokuGrid& puzzle, int limit) {
   SudokuState state(shape);

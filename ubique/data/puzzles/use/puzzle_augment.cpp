@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A twin is a new order of cells and, for sudokus, new names of digits; both rows get the same.
+// A symmetry permutes the cells and, for sudokus, the digits; inputs and labels get the same one.
 #include "ubique/data/puzzles/use/puzzle_augment.h"
 
 #include <algorithm>
@@ -11,36 +11,36 @@
 namespace ubique::data {
 namespace {
 
-/// Result cell i is the new name of the token at places[i].
-struct TokenTwin {
-  std::vector<std::size_t> places;
-  std::vector<std::int32_t> names;  ///< of tokens below its size; the others keep theirs
+/// result[i] = tokens_to[source[cells_from[i]]].
+struct TokenSymmetry {
+  std::vector<std::size_t> cells_from;
+  std::vector<std::int32_t> tokens_to;  ///< tokens beyond its size stay as they are
 
   void apply(std::span<std::int32_t> tokens) const {
     const std::vector<std::int32_t> source(tokens.begin(), tokens.end());
     for (std::size_t i = 0; i < tokens.size(); ++i) {
-      const auto token = source[places[i]];
-      const bool named = token >= 0 && static_cast<std::size_t>(token) < names.size();
-      tokens[i] = named ? names[static_cast<std::size_t>(token)] : token;
+      const auto token = source[cells_from[i]];
+      const bool mapped = token >= 0 && static_cast<std::size_t>(token) < tokens_to.size();
+      tokens[i] = mapped ? tokens_to[static_cast<std::size_t>(token)] : token;
     }
   }
 };
 
-TokenTwin sudoku_twin(const SudokuShape& shape, const Random& random) {
+TokenSymmetry sudoku_symmetry(const SudokuShape& shape, const Random& random) {
   const auto symmetry = random_symmetry(shape, random);
-  TokenTwin twin{symmetry_places(shape, symmetry), {}};
-  twin.names.push_back(0);
+  TokenSymmetry result{symmetry_sources(shape, symmetry), {}};
+  result.tokens_to.push_back(0);
   for (int digit = 0; digit <= shape.size; ++digit) {
-    twin.names.push_back(symmetry.digits[static_cast<std::size_t>(digit)] + 1);
+    result.tokens_to.push_back(symmetry.digits[static_cast<std::size_t>(digit)] + 1);
   }
-  return twin;
+  return result;
 }
 
-TokenTwin maze_twin(const PuzzleLayout& layout, const Random& random) {
+TokenSymmetry maze_symmetry(const PuzzleLayout& layout, const Random& random) {
   constexpr std::array<int, 4> kKeepShape{0, 2, 4, 5};
   const auto id = layout.rows == layout.cols ? static_cast<int>(random.below(0, 8))
                                              : kKeepShape[random.below(0, kKeepShape.size())];
-  return {dihedral_places(
+  return {dihedral_sources(
               id, {static_cast<std::size_t>(layout.rows), static_cast<std::size_t>(layout.cols)}),
           {}};
 }
@@ -61,19 +61,20 @@ std::int32_t load_example(const PuzzleSet& set, std::int64_t example,
   return set.puzzle_identifiers[static_cast<std::size_t>(set.puzzle_of(example))];
 }
 
-bool has_twins(const PuzzleLayout& layout) {
+bool has_augmentation(const PuzzleLayout& layout) {
   return layout.kind == PuzzleKind::Sudoku || layout.kind == PuzzleKind::Maze;
 }
 
-std::int32_t load_twin(const PuzzleSet& set, std::int64_t example, const Random& random,
-                       std::span<std::int32_t> inputs, std::span<std::int32_t> labels) {
+std::int32_t load_augmented(const PuzzleSet& set, std::int64_t example, const Random& random,
+                            std::span<std::int32_t> inputs, std::span<std::int32_t> labels) {
   const auto id = load_example(set, example, inputs, labels);
   const auto& layout = set.metadata.layout;
-  if (!has_twins(layout)) return id;
-  const auto twin = layout.kind == PuzzleKind::Sudoku ? sudoku_twin(sudoku_shape(layout), random)
-                                                      : maze_twin(layout, random);
-  twin.apply(inputs);
-  twin.apply(labels);
+  if (!has_augmentation(layout)) return id;
+  const auto symmetry = layout.kind == PuzzleKind::Sudoku
+                            ? sudoku_symmetry(sudoku_shape(layout), random)
+                            : maze_symmetry(layout, random);
+  symmetry.apply(inputs);
+  symmetry.apply(labels);
   return id;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One example for training: as it is stored, or as a random twin of it. Twins are made when they
-// are asked for, so that a thousand puzzles do not become gigabytes of copies.
+// Loads one example for training, as stored or randomly augmented. Augmentation happens on the fly,
+// so that a thousand puzzles do not become gigabytes of copies.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,19 @@
 
 namespace ubique::data {
 
-/// The example as stored, ignored labels as kIgnoredLabel; both spans have seq_len places. Returns
-/// its puzzle id. Safe from several threads.
+/// The example as stored, ignored labels as kIgnoredLabel; both spans have seq_len elements.
+/// Returns its puzzle id. Thread-safe.
 std::int32_t load_example(const PuzzleSet& set, std::int64_t example,
                           std::span<std::int32_t> inputs, std::span<std::int32_t> labels);
 
-/// Whether puzzles of this kind have twins: sudokus (digits, bands, rows, stacks, columns,
-/// transposed) and mazes (turned and mirrored). ARC's variants have puzzle ids of their own and are
-/// in the set already.
-bool has_twins(const PuzzleLayout& layout);
+/// Whether puzzles of this kind can be augmented: sudokus (digits, bands, rows, stacks, columns,
+/// transposition) and mazes (rotations and reflections). ARC's variants have their own puzzle ids
+/// and are stored in the set.
+bool has_augmentation(const PuzzleLayout& layout);
 
-/// The same for a twin that `random` draws: it depends on the example and `random` alone. As
-/// load_example() where there are no twins.
-std::int32_t load_twin(const PuzzleSet& set, std::int64_t example, const Random& random,
-                       std::span<std::int32_t> inputs, std::span<std::int32_t> labels);
+/// As load_example(), with a random symmetry applied that depends on the example and `random` only.
+/// Not augmented where has_augmentation() is false.
+std::int32_t load_augmented(const PuzzleSet& set, std::int64_t example, const Random& random,
+                            std::span<std::int32_t> inputs, std::span<std::int32_t> labels);
 
 }  // namespace ubique::data

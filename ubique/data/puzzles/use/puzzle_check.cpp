@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The rules of sudokus and mazes.
 #include "ubique/data/puzzles/use/puzzle_check.h"
 
 #include <fmt/format.h>
@@ -12,20 +13,20 @@
 namespace ubique::data {
 namespace {
 
-constexpr std::int32_t kSudokuBlank = 1, kMazeOpen = 2, kMazeWay = 5;
+constexpr std::int32_t kSudokuBlank = 1, kMazeOpen = 2, kMazePath = 5;
 
-struct CellPlace {
+struct CellUnits {
   int row = 0, col = 0, box = 0;
 };
 
-CellPlace cell_place(const PuzzleLayout& layout, int cell) {
+CellUnits units_of(const PuzzleLayout& layout, int cell) {
   const int row = cell / layout.cols, col = cell % layout.cols;
   return {row, col,
           row / layout.box_rows * (layout.cols / layout.box_cols) + col / layout.box_cols};
 }
 
-/// How two cells with one digit clash; empty if they do not.
-std::string clash(const CellPlace& a, const CellPlace& b) {
+/// Describes the unit that two cells with the same digit share; empty if they share none.
+std::string clash(const CellUnits& a, const CellUnits& b) {
   if (a.row == b.row) {
     return fmt::format("in row {}, in columns {} and {}", a.row + 1, a.col + 1, b.col + 1);
   }
@@ -44,7 +45,7 @@ std::string sudoku_clash(const PuzzleLayout& layout, std::span<const std::int32_
     if (token <= kSudokuBlank) continue;
     for (int j = i + 1; j < cells; ++j) {
       if (tokens[static_cast<std::size_t>(j)] != token) continue;
-      const auto how = clash(cell_place(layout, i), cell_place(layout, j));
+      const auto how = clash(units_of(layout, i), units_of(layout, j));
       if (!how.empty()) return fmt::format("{} stands twice {}", token - kSudokuBlank, how);
     }
   }
@@ -68,19 +69,20 @@ bool solves_sudoku(const PuzzleLayout& layout, std::span<const std::int32_t> puz
   return sudoku_clash(layout, answer).empty();
 }
 
-/// The marked cells as the only open ones: a way leads through them, and takes them all.
+/// With only the marked cells open, the shortest path must use all of them, and be as short as the
+/// one in the puzzle.
 bool solves_maze(const PuzzleLayout& layout, std::span<const std::int32_t> puzzle,
                  std::span<const std::int32_t> answer) {
   auto marked = cells_of(puzzle);
   for (std::size_t i = 0; i < puzzle.size(); ++i) {
-    const bool way = puzzle[i] == kMazeOpen && answer[i] == kMazeWay;
-    if (!way && answer[i] != puzzle[i]) return false;
-    if (puzzle[i] == kMazeOpen && !way) marked[i] = 1;  // a wall
+    const bool path = puzzle[i] == kMazeOpen && answer[i] == kMazePath;
+    if (!path && answer[i] != puzzle[i]) return false;
+    if (puzzle[i] == kMazeOpen && !path) marked[i] = 1;  // a wall
   }
-  const auto cells = std::ranges::count(answer, kMazeWay);
+  const auto cells = std::ranges::count(answer, kMazePath);
   const auto size = grid_of(layout);
-  return shortest_way(size, marked).moves == cells + 1 &&
-         shortest_way(size, cells_of(puzzle)).moves == cells + 1;
+  return shortest_path(size, marked).moves == cells + 1 &&
+         shortest_path(size, cells_of(puzzle)).moves == cells + 1;
 }
 
 }  // namespace
@@ -88,8 +90,8 @@ bool solves_maze(const PuzzleLayout& layout, std::span<const std::int32_t> puzzl
 std::string broken_rule(const PuzzleLayout& layout, std::span<const std::int32_t> puzzle) {
   if (layout.kind == PuzzleKind::Sudoku) return sudoku_clash(layout, puzzle);
   if (layout.kind != PuzzleKind::Maze) return "";
-  return shortest_way(grid_of(layout), cells_of(puzzle)).moves < 0 ? "no way leads from S to G"
-                                                                   : "";
+  return shortest_path(grid_of(layout), cells_of(puzzle)).moves < 0 ? "no path leads from S to G"
+                                                                    : "";
 }
 
 std::optional<bool> obeys_rules(const PuzzleLayout& layout, std::span<const std::int32_t> puzzle,

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokens as characters, and grids for people.
-#include <algorithm>
+// Draws puzzles with characters.
+#include "ubique/data/puzzles/use/puzzle_draw.h"
 
 #include "ubique/base/error.h"
 #include "ubique/data/puzzles/maze/maze.h"
-#include "ubique/data/puzzles/use/puzzle_text.h"
 
 namespace ubique::data {
 namespace {
@@ -26,8 +25,8 @@ std::string draw_sudoku(const PuzzleLayout& layout, std::span<const std::int32_t
     if (row > 0 && row % layout.box_rows == 0) text += box_rule(layout, width);
     for (int col = 0; col < layout.cols; ++col) {
       if (col > 0) text += col % layout.box_cols == 0 ? " | " : " ";
-      const auto place = static_cast<std::size_t>(row * layout.cols + col);
-      text += cell(place, token_character(layout.kind, tokens[place]));
+      const auto index = static_cast<std::size_t>(row * layout.cols + col);
+      text += cell(index, token_character(layout.kind, tokens[index]));
     }
     text.erase(text.find_last_not_of(' ') + 1);
     text += '\n';
@@ -38,9 +37,9 @@ std::string draw_sudoku(const PuzzleLayout& layout, std::span<const std::int32_t
 std::string draw_maze(const PuzzleLayout& layout, std::span<const std::int32_t> tokens,
                       const CellText& cell) {
   std::string text;
-  for (std::size_t place = 0; place < tokens.size(); ++place) {
-    text += cell(place, token_character(layout.kind, tokens[place]));
-    if ((place + 1) % static_cast<std::size_t>(layout.cols) == 0) text += '\n';
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    text += cell(i, token_character(layout.kind, tokens[i]));
+    if ((i + 1) % static_cast<std::size_t>(layout.cols) == 0) text += '\n';
   }
   return text;
 }
@@ -60,12 +59,12 @@ std::string draw_arc(const PuzzleLayout& layout, std::span<const std::int32_t> t
 
 char token_character(PuzzleKind kind, std::int32_t token) {
   if (token < 0) return '?';
-  const auto place = static_cast<std::size_t>(token);
+  const auto index = static_cast<std::size_t>(token);
   const std::string_view names = kind == PuzzleKind::Sudoku ? std::string_view("?.123456789")
                                  : kind == PuzzleKind::Maze ? kMazeTokens
                                  : kind == PuzzleKind::Arc  ? std::string_view(" .0123456789")
                                                             : std::string_view();
-  return place < names.size() ? names[place] : '?';
+  return index < names.size() ? names[index] : '?';
 }
 
 std::string puzzle_line(const PuzzleLayout& layout, std::span<const std::int32_t> tokens) {

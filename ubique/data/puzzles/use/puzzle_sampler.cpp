@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order of draws is the original's: all permutations first, then for each group one number for
-// its puzzle (none if it has only one) and one choice of examples.
+// Draws in the original's order: all permutations first, then for each group one number for its
+// puzzle (none if it has only one) and one choice of examples.
 #include "ubique/data/puzzles/use/puzzle_sampler.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include "ubique/base/error.h"
-#include "ubique/data/puzzles/use/puzzle_augment.h"
 
 namespace ubique::data {
 namespace {
@@ -58,23 +56,23 @@ PuzzleIteration::PuzzleIteration(const PuzzleSet& set, const PuzzleSamplerOption
   order_ = group_order(random_, set.groups(), options.epochs);
 }
 
-std::optional<PuzzleChoice> PuzzleIteration::next() {
-  PuzzleChoice choice;
+std::optional<PuzzleBatch> PuzzleIteration::next() {
+  PuzzleBatch batch;
   std::int64_t size = 0;
-  while (place_ < order_.size() && size < batch_) {
-    const auto group = static_cast<std::size_t>(order_[place_++]);
+  while (next_group_ < order_.size() && size < batch_) {
+    const auto group = static_cast<std::size_t>(order_[next_group_++]);
     const auto puzzle = random_.integers(set_.group_indices[group], set_.group_indices[group + 1]);
     const auto first = set_.puzzle_indices[static_cast<std::size_t>(puzzle)];
     const auto examples = set_.puzzle_indices[static_cast<std::size_t>(puzzle) + 1] - first;
     const auto taken = std::min(examples, batch_ - size);
     for (const auto example : choices_.choice(examples, taken)) {
-      choice.examples.push_back(first + example);
-      choice.puzzles.push_back(puzzle);
+      batch.examples.push_back(first + example);
+      batch.puzzles.push_back(puzzle);
     }
     size += taken;
   }
   if (size < batch_) return std::nullopt;
-  return choice;
+  return batch;
 }
 
 std::int64_t planned_updates(const PuzzleMetadata& metadata, std::int64_t epochs,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which examples make which batch, exactly as the original's loader chooses them. It loads nothing.
-// Training goes in iterations (the original's evaluation intervals): an iteration is so many
-// permutations of the groups, and a group gives one of its puzzles, drawn evenly.
+// Chooses the examples of each batch exactly as the original's loader does; loads nothing. Training
+// runs in iterations (the original's evaluation intervals): an iteration is a number of
+// permutations of the groups, and each group contributes one of its puzzles, drawn uniformly.
 #pragma once
 
 #include <cstdint>
@@ -19,26 +19,28 @@ struct PuzzleSamplerOptions {
   std::int64_t epochs = 1;  ///< permutations of the groups in an iteration
 };
 
-/// A whole batch; several processes each take an equal slice of it.
-struct PuzzleChoice {
-  std::vector<std::int64_t> examples, puzzles;  ///< puzzles[i] is that of examples[i]
+/// A global batch; each process takes an equal slice of it.
+struct PuzzleBatch {
+  std::vector<std::int64_t> examples, puzzles;  ///< puzzles[i] contains examples[i]
 };
 
-/// One iteration of training, batch by batch. It starts from (options, iteration) alone, so a run
-/// goes on by making it again and skipping what was done: skipping loads nothing.
+/// One iteration of training, batch by batch. It depends on (options, iteration) only, so a run
+/// resumes by creating it again and skipping the batches already done, which loads nothing.
 class PuzzleIteration {
  public:
-  /// `iteration` counts from 1. `choices` is the generator that picks examples of a puzzle which
-  /// has too many for the batch; the original leaves it unseeded, so ours starts from seed and
-  /// iteration. Usage error for options that cannot be. `set` must outlive this.
+  /// `iteration` counts from 1. `choices` picks examples of a puzzle that has too many for the
+  /// batch; the original leaves it unseeded, ours is seeded from seed and iteration. Usage error
+  /// for options out of range. `set` must outlive this.
   PuzzleIteration(const PuzzleSet& set, const PuzzleSamplerOptions& options,
                   std::int64_t iteration);
   PuzzleIteration(const PuzzleSet& set, const PuzzleSamplerOptions& options, std::int64_t iteration,
                   NumpyTwister choices);
 
-  /// Nothing once less than a whole batch is left: that rest is dropped.
-  std::optional<PuzzleChoice> next();
-  std::int64_t position() const { return static_cast<std::int64_t>(place_); }  ///< groups taken
+  /// Nothing once less than a whole batch is left; the remainder is dropped.
+  std::optional<PuzzleBatch> next();
+  std::int64_t position() const {
+    return static_cast<std::int64_t>(next_group_);
+  }  ///< groups taken
   const NumpyTwister& choices() const { return choices_; }
 
  private:
@@ -47,11 +49,11 @@ class PuzzleIteration {
   NumpyPhilox random_;
   NumpyTwister choices_;
   std::vector<std::int32_t> order_;  // groups
-  std::size_t place_ = 0;
+  std::size_t next_group_ = 0;       // index into order_
 };
 
-/// Updates of a whole training as the original counts them: epochs * groups * mean examples of a
-/// puzzle / batch, rounded down.
+/// Optimizer updates of a whole training as the original counts them: epochs * groups * mean
+/// examples per puzzle / batch, rounded down.
 std::int64_t planned_updates(const PuzzleMetadata& metadata, std::int64_t epochs,
                              std::int64_t global_batch);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Measures difficulty and counts it in bins.
 #include "ubique/data/puzzles/use/puzzle_stats.h"
 
 #include <fmt/format.h>
@@ -7,7 +8,7 @@
 
 #include "ubique/base/parallel.h"
 #include "ubique/data/puzzles/maze/maze.h"
-#include "ubique/data/puzzles/sudoku/sudoku.h"
+#include "ubique/data/puzzles/sudoku/sudoku_solver.h"
 
 namespace ubique::data {
 namespace {
@@ -35,16 +36,16 @@ PuzzleStats measure_puzzles(const PuzzleSet& set, int threads, std::int64_t most
   stats.clues.resize(sudoku ? static_cast<std::size_t>(count) : 0);
   parallel_for(count, threads, [&](std::int64_t begin, std::int64_t end) {
     for (auto i = begin; i < end; ++i) {
-      const auto place = static_cast<std::size_t>(i);
+      const auto index = static_cast<std::size_t>(i);
       const auto tokens = set.inputs.row(i * set.examples() / count);
       if (sudoku) {
         const auto shape = sudoku_shape(layout);
-        stats.values[place] = solve_sudoku(shape, sudoku_grid(shape, tokens)).backtracks;
-        stats.clues[place] = shape.cells() - std::count(tokens.begin(), tokens.end(), 1);
+        stats.values[index] = solve_sudoku(shape, sudoku_grid(shape, tokens)).backtracks;
+        stats.clues[index] = shape.cells() - std::count(tokens.begin(), tokens.end(), 1);
       } else {
         const GridSize size{static_cast<std::size_t>(layout.rows),
                             static_cast<std::size_t>(layout.cols)};
-        stats.values[place] = shortest_way(size, tokens).moves;
+        stats.values[index] = shortest_path(size, tokens).moves;
       }
     }
   });

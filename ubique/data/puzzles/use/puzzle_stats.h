@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How hard the puzzles of a set are: guesses that a solver takes back, or moves to the goal.
+// Difficulty of the puzzles of a set: backtracks of a solver, or moves to the goal.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct PuzzleStats {
   std::vector<std::int64_t> clues;   ///< of sudokus, ascending
 };
 
-/// Looks at `most` examples at most, evenly spread.
+/// Measures at most `most` examples, evenly spread over the set.
 PuzzleStats measure_puzzles(const PuzzleSet& set, int threads = 1, std::int64_t most = 10'000);
 
 struct PuzzleBin {
@@ -25,7 +25,7 @@ struct PuzzleBin {
   std::int64_t count = 0;
 };
 
-/// Backtracks by powers of four, moves in up to eight bins of one width.
+/// Backtracks in bins that grow by a factor of four, moves in up to eight bins of equal width.
 std::vector<PuzzleBin> difficulty_histogram(const PuzzleStats& stats);
 
 }  // namespace ubique::data

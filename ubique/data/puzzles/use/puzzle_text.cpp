@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts become lines of cells that know their place, lines become puzzles.
+// Splits the text into lines, lines into cells, and assembles puzzles from them.
 #include "ubique/data/puzzles/use/puzzle_text.h"
 
 #include <fmt/format.h>
@@ -29,7 +29,7 @@ struct PuzzleTextReader {
   std::optional<PuzzleLayout> expected;
   std::vector<ParsedPuzzle> puzzles = {};
 
-  /// Rows that are not a whole puzzle yet.
+  /// Rows of the puzzle being read.
   std::vector<std::int32_t> cells = {};
   std::vector<std::vector<std::int32_t>> maze_rows = {};
   int first_line = 0;
@@ -38,9 +38,9 @@ struct PuzzleTextReader {
   bool in_puzzle() const { return !cells.empty() || !maze_rows.empty(); }
   void forget_puzzle() { cells.clear(), maze_rows.clear(); }
 
-  /// Told instead of thrown, if somebody wants the other puzzles.
+  /// Where errors are collected; null: they are thrown.
   std::vector<std::string>* refused = nullptr;
-  bool skips = false;  ///< the rest of a puzzle that was refused
+  bool skips = false;  ///< inside a puzzle that was refused
 };
 
 std::vector<TextLine> lines_of(std::string_view text) {
@@ -66,7 +66,8 @@ std::vector<std::int32_t> sudoku_cells(const PuzzleTextReader& reader, const Tex
   for (std::size_t i = 0; i < line.text.size(); ++i) {
     const char c = line.text[i];
     if (is_between_cells(c)) continue;
-    if (static_cast<unsigned char>(c) == 0xE2 && i + 2 < line.text.size()) {  // drawn lines
+    if (static_cast<unsigned char>(c) == 0xE2 &&
+        i + 2 < line.text.size()) {  // box-drawing characters
       i += 2;
       continue;
     }
@@ -78,7 +79,7 @@ std::vector<std::int32_t> sudoku_cells(const PuzzleTextReader& reader, const Tex
       fail(ErrorKind::Input,
            "[data.puzzle_text] {}, line {}, column {}: '{}' cannot stand in a sudoku; expected "
            "digits, and '.', '0' or '_' for blanks.",
-           reader.where, line.number, i + 1, shown_letter(line.text, i));
+           reader.where, line.number, i + 1, printable_letter(line.text, i));
     }
   }
   return cells;
@@ -105,7 +106,7 @@ void finish_sudoku(PuzzleTextReader& reader, const SudokuShape& shape, int line,
   reader.puzzles.push_back(std::move(puzzle));
 }
 
-/// An unfinished puzzle at an empty line or at the end.
+/// Called at empty lines and at the end: a puzzle must not be incomplete there.
 void check_finished(const PuzzleTextReader& reader) {
   if (reader.cells.empty()) return;
   fail(ErrorKind::Input,
@@ -153,7 +154,7 @@ std::vector<std::int32_t> maze_cells(const PuzzleTextReader& reader, const TextL
       fail(ErrorKind::Input,
            "[data.puzzle_text] {}, line {}, column {}: '{}' cannot stand in a maze; expected '#' "
            "for walls, ' ' or '.' for open cells, 'S' and 'G'.",
-           reader.where, line.number, i + 1, shown_letter(line.text, i));
+           reader.where, line.number, i + 1, printable_letter(line.text, i));
     }
     cells.push_back(static_cast<std::int32_t>(token));
   }
@@ -183,8 +184,7 @@ void finish_maze(PuzzleTextReader& reader, int line, std::vector<std::int32_t> c
   reader.puzzles.push_back({line, layout, std::move(cells)});
 }
 
-/// The rows of a block as one maze; those that an editor took the spaces at their ends from are
-/// filled up.
+/// The rows of a block as one maze. Short rows are padded, as editors strip trailing spaces.
 void end_maze(PuzzleTextReader& reader) {
   auto rows = std::exchange(reader.maze_rows, {});
   if (rows.empty()) return;
@@ -199,7 +199,7 @@ void end_maze(PuzzleTextReader& reader) {
   finish_maze(reader, reader.first_line, std::move(cells), width);
 }
 
-/// More cells than a row could have: the whole maze in one line.
+/// Whether a line is too long for a row, so that it holds a whole maze.
 bool is_whole_maze(const PuzzleTextReader& reader, const TextLine& line) {
   if (!reader.expected || reader.expected->rows < 2) return false;
   const auto rows = static_cast<std::size_t>(reader.expected->rows);
@@ -207,7 +207,7 @@ bool is_whole_maze(const PuzzleTextReader& reader, const TextLine& line) {
   return line.text.size() > std::max(2 * cols, rows * cols / 2);
 }
 
-/// Another maze may follow without an empty line.
+/// Whether the maze is complete; another may follow without an empty line.
 bool has_all_rows(const PuzzleTextReader& reader) {
   if (!reader.expected || std::ssize(reader.maze_rows) != reader.expected->rows) return false;
   std::ptrdiff_t width = 0;
@@ -264,7 +264,7 @@ bool looks_like_mazes(std::string_view text) {
   return text.find('S') != std::string_view::npos || text.find('G') != std::string_view::npos;
 }
 
-/// More cells than a row of it has: a whole puzzle in one line.
+/// Whether a line holds a whole puzzle, not one of its rows.
 bool is_whole_puzzle(const PuzzleTextReader& reader, const TextLine& line, bool maze) {
   constexpr std::size_t kLongestSudokuRow = 9;
   if (maze) return is_whole_maze(reader, line);
@@ -280,7 +280,7 @@ void read_text_line(PuzzleTextReader& reader, const TextLine& line, bool maze) {
   }
 }
 
-/// Inside a handler.
+/// Called in a catch block: collects the error, or rethrows it.
 void refuse(PuzzleTextReader& reader, const Error& error, bool skips) {
   if (reader.refused == nullptr || error.kind() != ErrorKind::Input) throw;
   reader.refused->emplace_back(error.what());

@@ -4,7 +4,8 @@
 
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/text.h"
-#include "ubique/data/puzzles/arc/arc.h"
+#include "ubique/data/puzzles/arc/arc_build.h"
+#include "ubique/data/puzzles/arc/arc_read.h"
 #include "ubique/models/trm/commands/commands.h"
 
 namespace ubique::trm {
@@ -40,7 +41,7 @@ engine::Outcome import_arc(const engine::Request& request) {
         "files of ARC-AGI.");
   const auto folder = request.output.empty() ? std::filesystem::path("arc") : request.output;
   const auto train = read_all_tasks(request.inputs), test = read_all_tasks(tested);
-  data::claim_puzzle_folder(folder, data::build_note(options, train.size(), test.size()));
+  data::claim_puzzle_folder(folder, data::build_provenance(options, train.size(), test.size()));
   data::ArcData made;
   auto splits =
       build_with_progress(request, "tasks", static_cast<std::int64_t>(train.size() + test.size()),
@@ -57,7 +58,7 @@ engine::Outcome import_arc(const engine::Request& request) {
                             {{"test_puzzles.json", data::arc_json(made.tests).dump() + "\n"}});
   auto json = json_document("trm.data.arc", 1);
   json["folder"] = folder.string();
-  json["made_with"] = splits->train.metadata.made_with;
+  json["made_with"] = splits->train.metadata.provenance;
   json["incomplete"] = made.incomplete;
   json["unanswered"] = made.unanswered;
   json["sets"] = splits_json(*splits);

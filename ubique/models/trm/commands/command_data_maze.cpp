@@ -2,6 +2,7 @@
 // `ubique data trm maze`: makes mazes with a unique, long shortest path.
 #include <fmt/format.h>
 
+#include "ubique/data/puzzles/maze/maze_build.h"
 #include "ubique/models/trm/commands/commands.h"
 
 namespace ubique::trm {
@@ -25,7 +26,7 @@ data::MazeBuild read_maze_build(const Config& config) {
 engine::Outcome make_mazes(const engine::Request& request) {
   const auto options = read_maze_build(request.config);
   const auto folder = request.output.empty() ? std::filesystem::path("maze") : request.output;
-  data::claim_puzzle_folder(folder, data::build_note(options));
+  data::claim_puzzle_folder(folder, data::build_provenance(options));
   const auto splits = build_with_progress(
       request, "mazes", options.train + options.test, [&](const data::PuzzleProgress& progress) {
         return data::build_mazes(options, data_threads(), progress);
@@ -34,7 +35,7 @@ engine::Outcome make_mazes(const engine::Request& request) {
   data::write_puzzle_folder(folder, *splits, {"<blank>"});
   auto json = json_document("trm.data.maze", 1);
   json["folder"] = folder.string();
-  json["made_with"] = splits->train.metadata.made_with;
+  json["made_with"] = splits->train.metadata.provenance;
   json["sets"] = splits_json(*splits);
   return {fmt::format("{} in {} (seed {}); each has one shortest path, no two are the same rotated "
                       "or mirrored\n\n{}\nlook at them: ubique data trm show {}\n",

@@ -6,8 +6,8 @@
 
 #include "ubique/base/terminal/table.h"
 #include "ubique/data/chat/chat_set.h"
+#include "ubique/data/puzzles/use/puzzle_draw.h"
 #include "ubique/data/puzzles/use/puzzle_stats.h"
-#include "ubique/data/puzzles/use/puzzle_text.h"
 #include "ubique/io/text/printable.h"
 #include "ubique/io/text/tokenizer.h"
 #include "ubique/models/trm/commands/commands.h"
@@ -81,7 +81,7 @@ engine::Outcome show_folder(const engine::Request& request) {
         set.examples() - 1);
   auto json = json_document("trm.data.show", 1);
   json["folder"] = folder.string();
-  json["made_with"] = set.metadata.made_with;
+  json["made_with"] = set.metadata.provenance;
   json["sets"] = splits_json(splits);
   const auto chat = chat_text(set, folder, example);
   if (!chat.empty()) json["example"]["text"] = chat;

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "ubique/base/terminal/log.h"
+#include "ubique/data/puzzles/sudoku/sudoku_build.h"
 #include "ubique/data/puzzles/sudoku/sudoku_csv.h"
 #include "ubique/data/puzzles/use/puzzle_stats.h"
 #include "ubique/models/trm/commands/commands.h"
@@ -64,7 +65,7 @@ void warn_extra_clues(const data::SudokuBuild& options, const data::PuzzleSplits
 engine::Outcome make_sudokus(const engine::Request& request) {
   const auto options = read_sudoku_build(request.config);
   const auto folder = request.output.empty() ? std::filesystem::path("sudoku") : request.output;
-  data::claim_puzzle_folder(folder, data::build_note(options));
+  data::claim_puzzle_folder(folder, data::build_provenance(options));
   const auto splits = build_with_progress(
       request, "sudokus", options.train + options.test, [&](const data::PuzzleProgress& progress) {
         return data::build_sudokus(options, data_threads(), progress);
@@ -74,7 +75,7 @@ engine::Outcome make_sudokus(const engine::Request& request) {
   warn_extra_clues(options, *splits);
   auto json = json_document("trm.data.sudoku", 1);
   json["folder"] = folder.string();
-  json["made_with"] = splits->train.metadata.made_with;
+  json["made_with"] = splits->train.metadata.provenance;
   json["sets"] = splits_json(*splits);
   return {fmt::format("{} in {} (seed {}); no two are the same up to symmetry\n\n{}\n"
                       "look at them: ubique data trm show {}\n",
@@ -119,7 +120,7 @@ data::PuzzleSplits read_csv_splits(const engine::Request& request,
   const auto set = data::read_sudoku_csv(request.inputs[1], tested, data_threads(),
                                          [&](std::int64_t done) { progress(known + done); });
   // The two files are the user's own split; a puzzle in both is still removed from training.
-  auto splits = data::without_tested(train, set, data::Sameness::Cells);
+  auto splits = data::without_test_puzzles(train, set, data::Sameness::Cells);
   warn_left_out(train.examples(), splits);
   return splits;
 }
@@ -144,7 +145,7 @@ engine::Outcome import_csv(const engine::Request& request) {
       });
   if (!splits) return stopped_outcome("trm.data.csv");
   const auto note = csv_note(splits->train, request, options, test);
-  splits->train.metadata.made_with = splits->test.metadata.made_with = note;
+  splits->train.metadata.provenance = splits->test.metadata.provenance = note;
   data::write_puzzle_folder(folder, *splits, {"<blank>"});
   auto json = json_document("trm.data.csv", 1);
   json["folder"] = folder.string();

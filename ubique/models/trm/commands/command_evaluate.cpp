@@ -9,6 +9,7 @@
 #include "ubique/base/files/output_path.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/terminal/table.h"
+#include "ubique/data/puzzles/arc/arc_read.h"
 #include "ubique/models/trm/commands/commands.h"
 #include "ubique/models/trm/data/dataset.h"
 #include "ubique/models/trm/score/solve_scores.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "ubique/data/puzzles/set/puzzle_build.h"
+#include "ubique/data/puzzles/set/puzzle_set.h"
 #include "ubique/engine/contract/family.h"
 #include "ubique/models/trm/net/model.h"
 

@@ -89,7 +89,7 @@ void check_fits(const data::PuzzleSet& set, const TrmConfig& config, const std::
 PuzzleDataset::PuzzleDataset(std::shared_ptr<const data::PuzzleSet> set,
                              const DatasetOptions& options)
     : set_(std::move(set)), options_(options) {
-  check(!options.augment || data::has_twins(set_->metadata.layout), ErrorKind::Usage,
+  check(!options.augment || data::has_augmentation(set_->metadata.layout), ErrorKind::Usage,
         "[trm.data] no augmentation is known for these puzzles; got {}, expected sudoku or mazes. "
         "Leave augment out.",
         data::describe(set_->metadata.layout));
@@ -100,7 +100,7 @@ engine::Batch PuzzleDataset::load(const std::vector<std::int64_t>& indices,
   auto batch = make_batch(
       *set_, indices, [&](std::size_t i, std::int64_t example, auto inputs, auto labels) {
         if (!options_.augment) return data::load_example(*set_, example, inputs, labels);
-        return data::load_twin(*set_, example, randoms.of(i).fork(0), inputs, labels);
+        return data::load_augmented(*set_, example, randoms.of(i).fork(0), inputs, labels);
       });
   auto min_steps = numbers({batch.samples});
   const auto max_steps = static_cast<std::uint64_t>(options_.halt_max_steps);

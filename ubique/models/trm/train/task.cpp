@@ -91,8 +91,8 @@ void watch_chat_loss(const Config& config, engine::Recipe& recipe) {
 bool should_augment(const TrainSettings& settings, const data::PuzzleSet& set) {
   if (settings.augment) return *settings.augment;
   // A data set made by Ubique without stored variants: variants are made while training.
-  return !set.metadata.made_with.is_null() && set.groups() == set.puzzles() &&
-         data::has_twins(set.metadata.layout);
+  return !set.metadata.provenance.is_null() && set.groups() == set.puzzles() &&
+         data::has_augmentation(set.metadata.layout);
 }
 
 std::shared_ptr<const data::PuzzleSet> read_test_set(const TrainSettings& settings) {

@@ -64,7 +64,7 @@ data::PuzzleLayout layout_of(const TrmConfig& config) {
   for (const auto kind : {data::PuzzleKind::Maze, data::PuzzleKind::Arc}) {
     if (config.kind == data::to_string(kind)) return {kind, rows, cols};
   }
-  return data::usual_layout(config.seq_len, config.vocab_size);
+  return data::infer_layout(config.seq_len, config.vocab_size);
 }
 
 }  // namespace ubique::trm

@@ -14,6 +14,7 @@
 #include "ubique/base/text/json.h"
 #include "ubique/data/puzzles/use/puzzle_augment.h"
 #include "ubique/data/puzzles/use/puzzle_check.h"
+#include "ubique/data/puzzles/use/puzzle_draw.h"
 #include "ubique/data/puzzles/use/puzzle_text.h"
 #include "ubique/models/trm/data/dataset.h"
 #include "ubique/models/trm/use/open.h"

@@ -11,7 +11,7 @@
 
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/terminal/progress.h"
-#include "ubique/data/puzzles/use/puzzle_text.h"
+#include "ubique/data/puzzles/use/puzzle_draw.h"
 
 namespace ubique::trm {
 namespace {
