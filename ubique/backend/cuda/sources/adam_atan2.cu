@@ -1,5 +1,6 @@
-// AdamATan2 and the averages of the weights for many tensors at once, one pass over memory. Where the
-// flag says that the gradients are bad only the averages go on.
+// SPDX-License-Identifier: Apache-2.0
+// The AdamATan2 update and the moving average of the weights for many tensors in one pass over memory.
+// If the flag marks the gradients as non-finite, only the averages are updated.
 
 struct Tensors {
   float* weight;
@@ -14,8 +15,8 @@ struct Tensors {
 struct Update {
   Tensors tensors[TENSORS];
   int used;
-  float share1, share2;  // 1 - beta, which floats' betas would round
-  float log1, log2;      // of beta
+  float share1, share2;  // 1 - beta, computed in double: in f32 it would lose digits
+  float log1, log2;      // log(beta)
   float decay, average_share;
 };
 

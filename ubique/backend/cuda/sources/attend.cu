@@ -1,10 +1,13 @@
-// Attention of short sequences in one kernel (attend.cuh): scores never leave registers. Several
-// blocks share a processor, so that some load while others multiply. From sm_80 on.
+// SPDX-License-Identifier: Apache-2.0
+// Attention of short sequences in one kernel (attend.cuh): scores stay in registers. Several blocks
+// run on one multiprocessor, so that some load while others multiply. From sm_80 on.
 #include "attend.cuh"
 
-constexpr int kTogether = LENGTH <= 104 ? 4 : LENGTH <= 112 ? 3 : 2;  // as registers allow
+// Blocks per multiprocessor; limited by registers.
+constexpr int kTogether = LENGTH <= 104 ? 4 : LENGTH <= 112 ? 3 : 2;
 
-// 32 columns of a warp's 16 places. Neighbours exchange words: four lanes write whole sectors.
+// Writes 32 columns of a warp's 16 positions. Lanes exchange words so that four lanes write a whole
+// sector.
 __device__ inline void write_half(uint2* to, const float (&sums)[4][4], const float (&factors)[2],
                                   int row, int lane) {
   const bool odd = lane % 2;
@@ -23,8 +26,8 @@ __device__ inline void write_half(uint2* to, const float (&sums)[4][4], const fl
   }
 }
 
-// qkv (samples, LENGTH, 3, HEADS, HEAD) to y (samples, LENGTH, HEADS, HEAD). `scale` has log2(e)
-// in it.
+// qkv (samples, LENGTH, 3, HEADS, HEAD) to y (samples, LENGTH, HEADS, HEAD). `scale` includes
+// the factor log2(e).
 extern "C" __global__ void __launch_bounds__(kThreads, kTogether)
     attend(const Vector* qkv, Vector* y, const float* cos, const float* sin, float scale) {
   extern __shared__ __align__(128) char memory[];

@@ -1,19 +1,20 @@
-// The gradient of attention of short sequences in one kernel (attend.cuh) that needs nothing of the
-// forward pass but what it took: shares are worked out again, and the gradients of queries and keys
-// are turned back on the way out. From sm_80 on.
+// SPDX-License-Identifier: Apache-2.0
+// Backward of attention for short sequences in one kernel (attend.cuh). It needs only the inputs of
+// the forward pass: attention weights are recomputed, and the gradients of queries and keys are
+// rotated back before they are written. From sm_80 on.
 #include "attend.cuh"
 
-// Rows of scores: an odd number of vectors, so that eight rows' are in different banks.
+// Bytes per row of scores: an odd number of vectors, so that eight rows lie in different banks.
 constexpr unsigned kScoreBytes = (kBlocks / 2 * 2 + 1) * 16;
 constexpr unsigned kScoresBytes = kRows * kScoreBytes;
-constexpr int kTogether = LENGTH <= 120 ? 2 : 1;  // blocks of a processor, as shared memory allows
+constexpr int kTogether = LENGTH <= 120 ? 2 : 1;  // blocks per multiprocessor; limited by shared memory
 
-// Two words of 8 columns of a warp's places on their way out, to shared memory of its own.
+// Stages two words of 8 columns of a warp's positions in shared memory.
 __device__ inline void stage(unsigned strip, int column, unsigned upper, unsigned lower, int lane) {
   store_word(strip + place_of(lane / 4, column) + lane % 4 * 4, upper);
   store_word(strip + place_of(lane / 4 + 8, column) + lane % 4 * 4, lower);
 }
-// The rest of the way, by whole lines.
+// Writes the staged strip to global memory in whole lines.
 __device__ inline void write_out(Vector* to, unsigned strip, int first, int lane) {
   __syncwarp();
 #pragma unroll
@@ -25,7 +26,7 @@ __device__ inline void write_out(Vector* to, unsigned strip, int first, int lane
   }
 }
 
-// Cosines and sines of what a lane has of a warp's 16 places.
+// Cosines and sines of a lane's part of the warp's 16 positions.
 struct Angles {
   float2 cos[2][HEAD / 16], sin[2][HEAD / 16];
 };
@@ -42,7 +43,7 @@ __device__ inline Angles angles_of(const float* cos, const float* sin, int row, 
   }
   return angles;
 }
-// A gradient turned back.
+// Applies the inverse rotation to a gradient.
 __device__ inline void turn_back(float (&sums)[HEAD / 8][4], const Angles& angles) {
 #pragma unroll
   for (int r = 0; r < 2; ++r) {
@@ -58,7 +59,7 @@ __device__ inline void turn_back(float (&sums)[HEAD / 8][4], const Angles& angle
     }
   }
 }
-// A warp's 16 places of the gradient of queries, keys or values.
+// Writes a warp's 16 positions of the gradient of queries, keys or values.
 __device__ inline void write_gradient(Vector* to, unsigned strip, const float (&sums)[HEAD / 8][4],
                                       float factor, int first, int lane) {
   __syncwarp();
@@ -70,7 +71,7 @@ __device__ inline void write_gradient(Vector* to, unsigned strip, const float (&
   write_out(to, strip, first, lane);
 }
 
-// The warp's 16 keys' sums over all queries of scores (queries, keys) times the tile's rows.
+// sums += scores^T tile for the warp's 16 keys, over all queries.
 __device__ inline void gather(float (&sums)[HEAD / 8][4], unsigned scores, unsigned tile) {
 #pragma unroll
   for (int s = 0; s < kWarps; ++s) {
@@ -88,7 +89,7 @@ __device__ inline void keep_scores(unsigned to, const unsigned (&pairs)[kBlocks]
   }
 }
 
-// Powers to shares. Places past the end have no share in anything.
+// Normalises powers to attention weights; positions past the end get 0.
 __device__ inline void share_out(unsigned (&shares)[kBlocks][2], const float (&powers)[kBlocks][4],
                                  const float (&sums)[2], int row) {
 #pragma unroll
@@ -101,7 +102,7 @@ __device__ inline void share_out(unsigned (&shares)[kBlocks][2], const float (&p
   }
 }
 
-// From the gradients of 16 places' shares to those of their scores.
+// Softmax backward: gradients of 16 positions' attention weights to those of their scores.
 __device__ inline void soften_back(unsigned (&changes)[kBlocks][2],
                                    const float (&given)[kBlocks][4],
                                    const unsigned (&shares)[kBlocks][2]) {
@@ -127,7 +128,7 @@ __device__ inline void soften_back(unsigned (&changes)[kBlocks][2],
 }
 
 // From qkv (samples, LENGTH, 3, HEADS, HEAD) and the gradient of y (samples, LENGTH, HEADS, HEAD)
-// to that of qkv. Keys and values give their place up to the gradients of scores.
+// computes that of qkv. The gradients of scores reuse the shared memory of keys and values.
 extern "C" __global__ void __launch_bounds__(kThreads, kTogether)
     attend_backward(const Vector* qkv, const Vector* gradient, Vector* result, const float* cos,
                     const float* sin, float scale) {
@@ -161,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kTogether)
   }
   Angles angles;
   if (ROTATE) angles = angles_of(cos, sin, row, lane);
-  const float plain = scale * 0.69314718f;  // without log2(e)
+  const float plain = scale * 0.69314718f;  // without the factor log2(e)
   {
     float sums[HEAD / 8][4] = {};
     mix_all(sums, slopes, keys + offset);

@@ -1,7 +1,8 @@
-// silu(x gate^T) * (x up^T) in one kernel on Hopper (channel_gate.cuh): a product whose two halves
-// meet in registers, so that the wide result need not be written and read again. A chunk has the
-// gates of 64 inner units, then their values.
-// INNER: a multiple of 64 * SPLIT. KEEP: the wide values are written as well.
+// SPDX-License-Identifier: Apache-2.0
+// silu(x gate^T) * (x up^T) in one kernel on Hopper (channel_gate.cuh): both halves of the product are
+// combined in registers, so that the pre-activation is not written and read again. A chunk has the
+// gates of 64 inner units, then their up values.
+// INNER: a multiple of 64 * SPLIT. KEEP: also writes the pre-activation.
 #include "channel_gate.cuh"
 
 constexpr int kUnits = 64, kChunks = INNER / kUnits / SPLIT;
@@ -10,13 +11,13 @@ struct Gate {
   Place place;
   Bf16 *gated, *wide;
 
-  // 16 of a token's 64 units.
+  // Writes 16 of a token's 64 units.
   __device__ void write(const unsigned (&pairs)[8], Bf16* row) const {
     uint4* const to = reinterpret_cast<uint4*>(row + place.lane % 4 * 8);
     to[0] = make_uint4(pairs[0], pairs[1], pairs[2], pairs[3]);
     to[4] = make_uint4(pairs[4], pairs[5], pairs[6], pairs[7]);
   }
-  // Sums as they are, from `begin` on.
+  // Writes the raw sums from `begin` on.
   template <int begin>
   __device__ void write_sums(const float (&sums)[64], Bf16* row) const {
     unsigned pairs[8];
@@ -24,7 +25,7 @@ struct Gate {
     for (int j = 0; j < 8; ++j) pairs[j] = pack_pair(sums[begin + 4 * j], sums[begin + 4 * j + 1]);
     write(pairs, row);
   }
-  // The chunk from `unit` on of a thread's upper (half = 0) or lower (2) token.
+  // Finishes the chunk from `unit` on for a thread's upper (half = 0) or lower (2) token.
   template <int half>
   __device__ void finish(const float (&sums)[64], long long token, int unit) const {
     if (token >= place.tokens) return;

@@ -1,15 +1,16 @@
-// The way back through a gate on Hopper (channel_gate.cuh): the gradient of the gated values is a
-// product whose sums meet gates and values in registers, and is never written. A chunk has 128 inner
-// units. Their gates and values are fetched into shared memory while the chunk is multiplied.
-// INNER: a multiple of 128 * SPLIT. TILES: chunks of gates and values that a group may have there.
+// SPDX-License-Identifier: Apache-2.0
+// SwiGLU backward on Hopper (channel_gate.cuh): d(swiglu output) is a matrix product whose sums are
+// combined with gates and up values in registers and never written. A chunk has 128 inner units;
+// their gates and up values are copied to shared memory while the chunk is multiplied.
+// INNER: a multiple of 128 * SPLIT. TILES: chunks of gates and up values buffered per warpgroup.
 #include "channel_gate.cuh"
 
 constexpr int kUnits = 128, kChunks = INNER / kUnits / SPLIT;
-// Of 64 tokens: in turns 64 units and 64 more, 128 bytes each; gates, then values.
+// Layout for 64 tokens: per token two rows of 64 units (128 bytes each); all gates, then all up values.
 constexpr unsigned kKindBytes = 64 * kUnits * 2, kTileBytes = 2 * kKindBytes;
 constexpr unsigned kTilesAt = STAGES * kPieceBytes, kTilesEnd = kTilesAt + 2 * TILES * kTileBytes;
 
-// A group's gates and values.
+// Ring buffer of one warpgroup's gates and up values.
 using Tiles = RingOf<TILES>;
 
 __device__ inline Tiles tiles_of(char* memory, int group) {
@@ -37,12 +38,12 @@ struct GateBackward {
   Tiles tiles;
   Bf16 *of_wide, *gated;
 
-  // 16 bytes of a token: the copy engine changes their places by their row.
+  // Address of 16 bytes of a token in the swizzled layout of the copy engine.
   __device__ unsigned at(int token, int part) const {
     const int row = token * 2 + part / 2, sixteenth = part % 2 * 4 + place.lane % 4;
     return tiles.stage_bytes(kTileBytes) + row * 128 + (sixteenth ^ row % 8) * 16;
   }
-  // 8 of every 32 units of a thread's upper (half = 0) or lower (2) token.
+  // Finishes 8 of every 32 units of a thread's upper (half = 0) or lower (2) token.
   template <int half>
   __device__ void finish(const float (&sums)[64], long long token, int chunk) const {
     const int unit = chunk * kUnits + place.lane % 4 * 8;
@@ -63,7 +64,7 @@ struct GateBackward {
       *reinterpret_cast<uint4*>(gated + token * INNER + unit + part * 32) = results;
     }
   }
-  // Two units: gates and values become their gradients.
+  // Two units: replaces gates and up values by their gradients.
   __device__ static void back(unsigned& gates, unsigned& values, unsigned& results,
                               const float* of_gated) {
     const auto low = gate_gradient(low_of(gates), low_of(values), of_gated[0]);
@@ -82,11 +83,11 @@ struct GateBackward {
   }
 };
 
-// A block of 384 threads begins with 168 registers each; taking more than is given waits for ever.
+// 384 threads start with 168 registers each; requesting more than were released would deadlock.
 constexpr int kFetching = 40, kMultiplying = 232;
 static_assert(kFetching * 128 + kMultiplying * 256 <= 168 * 384, "too many registers");
 
-// `wide` in boxes of 64 tokens by 2 slices of 64 units.
+// `wide` is read in boxes of 64 tokens by 2 slices of 64 units.
 extern "C" __global__ void __launch_bounds__(384, 1)
     channel_gate_backward(const Bf16* of_sum, const char* weights,
                           const __grid_constant__ TensorMap wide, Bf16* of_wide, Bf16* gated,

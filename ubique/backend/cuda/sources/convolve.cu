@@ -1,26 +1,27 @@
-// A dilated 3x3x3 convolution on tensor cores, channels last, as many channels in as out, with bias
-// and ReLU where wanted: for every voxel the product of 27 shifted voxels (27 x channels) and the
-// weights. cuDNN takes 1.2 (32 channels) to 3 times (8) as long.
+// SPDX-License-Identifier: Apache-2.0
+// A dilated 3x3x3 convolution on tensor cores, channels last, with equal input and output channels
+// and optional bias and ReLU: for every voxel the product of 27 shifted voxels (27 x channels) with
+// the weights. cuDNN takes 1.2 (32 channels) to 3 times (8) as long.
 //
-// A block makes PLANES planes, a dilation apart, of a tile of TILE voxels, and walks down the rows
-// y, y + dilation, y + 2 dilation ...: of the rows of input that it meets, two thirds are in shared
-// memory already. A warp makes 64 voxels of one plane. What lies outside of the volume is zeros.
+// A block computes PLANES planes, one dilation apart, of a tile of TILE voxels, and walks down the
+// rows y, y + dilation, y + 2 dilation ...: two thirds of the input rows that it needs are already in
+// shared memory. A warp computes 64 voxels of one plane. Outside the volume the input is zero.
 // SCALAR: 0 = f16, 1 = bf16. CHANNELS: a multiple of 8. TILE: a multiple of 64. RELU: 0 or 1.
 #include "tiles.cuh"
 #include "values.cuh"
 
-constexpr int kOctets = 27 * kParts;         // of the product's inner extent: (tap, input part)
-constexpr int kSteps = (kOctets + 1) / 2;    // the same in sixteens, as the tensor cores take it
+constexpr int kOctets = 27 * kParts;         // eights of the product's inner extent: (tap, input part)
+constexpr int kSteps = (kOctets + 1) / 2;    // sixteens, the unit of the tensor cores
 constexpr int kWarpVoxels = 64, kRowTiles = kWarpVoxels / 16;
 constexpr int kWarps = PLANES * (TILE / kWarpVoxels), kThreads = 32 * kWarps;
 constexpr int kSlots = 4, kInputPlanes = PLANES + 2;
 
 struct Extent {
   int samples, depth, height, width, dilation;
-  int segment;  // rows that a block walks down at a time
+  int segment;  // rows per walk of a block
 };
 
-// Weights in the order in which lanes take them: (step, output part, lane) of two words.
+// Reorders the weights as the lanes read them: (step, output part, lane) of two words.
 extern "C" __global__ void convolve_weights(const unsigned short* weight, long long out_stride,
                                             long long in_stride, long long tap_stride,
                                             unsigned short* arranged) {
@@ -35,7 +36,7 @@ extern "C" __global__ void convolve_weights(const unsigned short* weight, long l
                                               octet / kParts * tap_stride];
 }
 
-// Starts copying voxels [first, first + count) of a row; without a row, and outside of it, zeros.
+// Starts copying voxels [first, first + count) of a row; zeros outside it and for a null row.
 __device__ inline void copy_row(Part* to, const Part* row, const Part* any, int first, int count,
                                 int width) {
   for (int i = threadIdx.x; i < count * kParts; i += kThreads) {
@@ -46,12 +47,12 @@ __device__ inline void copy_row(Part* to, const Part* row, const Part* any, int 
   }
 }
 
-// 64 voxels' sums over all taps. `rows` are the addresses of the nine rows of input, `offsets` where
-// this lane's voxel lies in a row for each shift and part.
+// Sums over all taps for 64 voxels. `rows` are the addresses of the nine input rows, `offsets` the
+// position of this lane's voxel in a row for each shift and part.
 __device__ inline void add_taps(float (&sums)[kRowTiles][kParts][4], const unsigned (&rows)[9],
                                 const unsigned (&offsets)[3][kParts], const uint2* weights) {
   const int lane = threadIdx.x % 32;
-  const bool upper = lane >= 16;  // gives the addresses of the step's second octet
+  const bool upper = lane >= 16;  // provides the addresses of the step's second octet
 #pragma unroll
   for (int step = 0; step < kSteps; ++step) {
     const int low = 2 * step, high = 2 * step + 1 < kOctets ? 2 * step + 1 : low;
@@ -71,7 +72,7 @@ __device__ inline void add_taps(float (&sums)[kRowTiles][kParts][4], const unsig
   }
 }
 
-// Bias, ReLU, rounding; `row` is this row's first voxel.
+// Adds the bias, applies ReLU and rounds; `row` is the row's first voxel.
 __device__ inline void write_row(const float (&sums)[kRowTiles][kParts][4], const float* bias,
                                  unsigned* row, int first, int width) {
   const int lane = threadIdx.x % 32;
@@ -150,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
       }
     };
 
-    __syncthreads();  // the column before may still be read
+    __syncthreads();  // the previous column may still be read
     copy_input(segment - 1);
     copy_input(segment);
     copy_input(segment + 1);

@@ -1,5 +1,6 @@
-// Channel mixing for few samples: the gate, the way down, and the norm when nobody else does it;
-// see few.cuh. LENGTH, WIDTH. INNER: a multiple of 192.
+// SPDX-License-Identifier: Apache-2.0
+// SwiGLU along channels for few samples (few.cuh): gate_up with the gate, down, and the final norm.
+// LENGTH, WIDTH. INNER: a multiple of 192.
 #include "few.cuh"
 
 #define SUMS_24(d) SUMS_16(d, 0), SUMS_4(d, 16), SUMS_4(d, 20)
@@ -21,8 +22,8 @@ constexpr int kGateUnits = 24, kGateColumns = 2 * kGateUnits, kPieces = 4;
 constexpr unsigned kGateBytes = kGateColumns * WIDTH * 2;
 constexpr unsigned kTokenBytes = kTokens * WIDTH * 2, kPieceBytes = kTokenBytes / kPieces;
 
-// 24 units of a tile's tokens; x (tiles, WIDTH / 8, kTokens, 8), gated (tiles, INNER / 8, kTokens,
-// 8).
+// Computes 24 units for a tile's tokens; x (tiles, WIDTH / 8, kTokens, 8), gated (tiles, INNER / 8,
+// kTokens, 8).
 extern "C" __global__ void __launch_bounds__(128, 1)
     few_gate(const char* x, const char* weights, Bf16* gated) {
   extern __shared__ __align__(128) char memory[];
@@ -76,15 +77,15 @@ extern "C" __global__ void __launch_bounds__(128, 1)
   }
 }
 
-constexpr int kSlice = INNER / kMates;  // units that a block sums over
+constexpr int kSlice = INNER / kMates;  // inner units per block
 constexpr unsigned kSliceBytes = kSpan * kSlice * 2, kGatedBytes = kTokens * kSlice * 2;
-constexpr int kPart = (kTokens + kMates - 1) / kMates;  // tokens that a block finishes
-constexpr int kSumPitch = kSpan + 8;                    // floats; banks do not meet
+constexpr int kPart = (kTokens + kMates - 1) / kMates;  // tokens per block in the final sum
+constexpr int kSumPitch = kSpan + 8;                    // floats; avoids bank conflicts
 constexpr unsigned kPartBytes = kPart * kSumPitch * 4;
 static_assert(kPart * 8 <= 128, "eight threads finish a token");
 
-// A cluster has 32 channels of a tile's tokens, each of its blocks a slice of the inner units.
-// Leaves the sums with x in f32 (samples, kGroups, LENGTH, kGroup) and their squares' sums
+// A cluster computes 32 channels of a tile's tokens, each of its blocks a slice of the inner units.
+// Writes the residual sums in f32 (samples, kGroups, LENGTH, kGroup) and the sums of their squares
 // (samples, LENGTH, kSpans).
 extern "C" __global__ void __cluster_dims__(kMates, 1, 1) __launch_bounds__(128, 1)
     few_down(const char* gated, const Bf16* x, const char* weights, float* sums, float* squares) {
@@ -105,7 +106,7 @@ extern "C" __global__ void __cluster_dims__(kMates, 1, 1) __launch_bounds__(128,
     bulk_load(stage, weights + (static_cast<long long>(span) * kMates + rank) * kSliceBytes,
               kSliceBytes, full);
   }
-  cluster_arrive();  // others may write here
+  cluster_arrive();  // other blocks may now write to this block's memory
   cluster_wait();
   wait_for_others();
   let_others_start();
@@ -168,10 +169,10 @@ extern "C" __global__ void __cluster_dims__(kMates, 1, 1) __launch_bounds__(128,
                                column % kGroup) = sum;
     if (thread % 8 == 0) squares[(sample * LENGTH + place) * kSpans + span] = share;
   }
-  cluster_wait();  // what this block sent has arrived
+  cluster_wait();  // this block's copies have arrived
 }
 
-// The norm that nobody has done yet: a warp for every token.
+// The norm of the last layer, one warp per token.
 extern "C" __global__ void __launch_bounds__(128)
     few_norm(const float* sums, const float* squares, Bf16* y, long long tokens, float epsilon) {
   wait_for_others();

@@ -1,5 +1,5 @@
-// Token mixing for few samples; see few.cuh.
-// LENGTH, WIDTH.
+// SPDX-License-Identifier: Apache-2.0
+// The token MLP for few samples (few.cuh). LENGTH, WIDTH.
 #include "few.cuh"
 
 // sums (16, 8) += a (16, 16) b (16, 8), of one warp.
@@ -11,7 +11,7 @@ __device__ inline void multiply(float (&sums)[4], const uint4& a, unsigned b0, u
       : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
-// A token's root from what the spans of its channels left, in shared memory.
+// Inverse RMS of a token from the sums of squares of its channel spans, in shared memory.
 __device__ inline float root_of(unsigned squares, float epsilon) {
   float sum = 0.f;
 #pragma unroll
@@ -23,14 +23,14 @@ __device__ inline float root_of(unsigned squares, float epsilon) {
 }
 
 constexpr int kUnits = 128,
-              kWideTiles = kUnits / 8;  // a block's; 8 gates and their 8 values a tile
+              kWideTiles = kUnits / 8;  // per block; a tile has 8 gates and their 8 up values
 constexpr int kWideSteps = kPlaces / 16, kDownSteps = kUnits / 16, kDownTiles = kPlaces / 16;
 constexpr int kMixThreads = 256;
 constexpr unsigned kBlockVectors = (kWideTiles * kWideSteps + kDownTiles * kDownSteps) * 32;
-constexpr unsigned kRowPitch = kGroup * 2 + 16;  // bytes of a staged row; banks do not meet
+constexpr unsigned kRowPitch = kGroup * 2 + 16;  // bytes of a staged row; avoids bank conflicts
 constexpr unsigned kRawBytes = LENGTH * kGroup * 4, kSquaresBytes = LENGTH * kSpans * 4;
 constexpr unsigned kShareBytes =
-    kColumns * kGroup / kMates * 4;  // sums of the channels one finishes
+    kColumns * kGroup / kMates * 4;  // sums of the channels that one block finishes
 constexpr int kItems = LENGTH * kGroup / 4, kTurns = (kItems + kMixThreads - 1) / kMixThreads;
 static_assert(kWideTiles == 2 * kMixThreads / 32 && kDownTiles <= kMixThreads / 32,
               "tiles of a warp");
@@ -53,12 +53,12 @@ __device__ inline void store_8(unsigned to, uint2 v) {
 __device__ inline void store_4_bytes(unsigned to, unsigned v) {
   asm volatile("st.shared.u32 [%0], %1;" ::"r"(to), "r"(v) : "memory");
 }
-// Four channels of a group at a place, of a tensor (samples, LENGTH, WIDTH).
+// Four channels of a group at one position of a tensor (samples, LENGTH, WIDTH).
 __device__ inline const Bf16* item_of(const Bf16* group, int i) {
   return group + static_cast<long long>(i / 4) * WIDTH + i % 4 * 4;
 }
 
-// One warp's weights: 16 units for the way up, 16 places for the way down.
+// One warp's weights: 16 units of gate_up, 16 positions of down.
 struct TokenWeights {
   uint4 wide[2][kWideSteps], down[kDownSteps];
   __device__ TokenWeights(const uint4* block, int warp, int lane) {
@@ -75,7 +75,7 @@ struct TokenWeights {
   }
 };
 
-// The gated values of a block's units, to shared memory.
+// Stores the swiglu output of a block's units to shared memory.
 __device__ inline void widen(const TokenWeights& weights, unsigned slab, unsigned gated, int warp,
                              int lane) {
   float sums[2][2][4] = {};
@@ -100,10 +100,10 @@ __device__ inline void widen(const TokenWeights& weights, unsigned slab, unsigne
   }
 }
 
-// The block's part of the branch, sorted by who finishes it.
+// The block's part of the branch, grouped by the block that finishes it.
 __device__ inline void narrow(const TokenWeights& weights, unsigned gated, unsigned leaving,
                               int warp, int lane) {
-  float sums[2][2][4] = {};  // of even and odd steps
+  float sums[2][2][4] = {};  // separate for even and odd steps
 #pragma unroll
   for (int s = 0; s < kDownSteps; ++s) {
     unsigned b[4];
@@ -124,8 +124,8 @@ __device__ inline void narrow(const TokenWeights& weights, unsigned gated, unsig
   }
 }
 
-// Four channels' sums from all blocks of the cluster, with the input, over their root mean square;
-// a thread has two of them at a place. `y` is the first of them in its tile.
+// Adds four channels' sums from all blocks of the cluster to the input and applies the RMS norm; a
+// thread has two of the channels at one position. `y` is the first channel in its tile.
 __device__ inline void finish_share(TokenMemory& memory, Bf16* y, int rank, float epsilon) {
   const int thread = threadIdx.x, place = thread / 2, pair = thread % 2;
   float first = 0.f, second = 0.f;
@@ -169,9 +169,9 @@ __device__ inline void finish_share(TokenMemory& memory, Bf16* y, int rank, floa
                 second * rsqrtf(squares[1] / LENGTH + epsilon));
 }
 
-// A cluster has 16 channels of a sample, each of its blocks 128 of the inner units; weights lie in
-// the order of the threads that hold them. The input is what few_down left or, for the first layer,
-// `plain`; `injected` is added to it.
+// A cluster computes 16 channels of a sample, each of its blocks 128 of the inner units; weights are
+// stored in thread order. The input is the result of few_down or, for the first layer, `plain`;
+// `injected` is added to it.
 extern "C" __global__ void __cluster_dims__(kMates, 1, 1) __launch_bounds__(kMixThreads, 1)
     few_tokens(const char* sums, const char* squares, const Bf16* plain, const Bf16* injected,
                const uint4* weights, Bf16* y, float epsilon) {
@@ -190,7 +190,7 @@ extern "C" __global__ void __cluster_dims__(kMates, 1, 1) __launch_bounds__(kMix
     barrier_publish();
     barrier_expect(met, kMates * kShareBytes);
   }
-  cluster_arrive();  // others may write here
+  cluster_arrive();  // other blocks may now write to this block's memory
   const TokenWeights own_weights(weights + rank * kBlockVectors, warp, lane);
   for (unsigned i = thread * 8; i < (kPlaces - LENGTH) * kRowPitch; i += kMixThreads * 8) {
     store_8(slab + LENGTH * kRowPitch + i, make_uint2(0, 0));
@@ -248,5 +248,5 @@ extern "C" __global__ void __cluster_dims__(kMates, 1, 1) __launch_bounds__(kMix
                y + (static_cast<long long>(sample) * 2 * (WIDTH / 8) + channel / 8) * kTokens * 8 +
                    channel % 8,
                rank, epsilon);
-  cluster_wait();  // what this block sent has arrived
+  cluster_wait();  // this block's copies have arrived
 }

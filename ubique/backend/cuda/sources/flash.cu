@@ -1,23 +1,24 @@
-// Attention of long sequences on Hopper: queries and keys are turned already. Three warpgroups have 64
-// places each, keep scores and sums in registers and take turns at the tensor cores, so that products of
-// one run under the powers of the others; a fourth brings keys and values, 96 places at a time, by the
-// tensor copy engine.
+// SPDX-License-Identifier: Apache-2.0
+// Attention of long sequences on Hopper; queries and keys are already rotated. Three warpgroups with 64
+// queries each keep scores and sums in registers and take turns at the tensor cores, so that the products
+// of one overlap with the exponentials of the others; a fourth loads keys and values, 96 positions at a
+// time, with the tensor copy engine.
 // LENGTH, HEADS; heads of 64. CAUSAL. STAGES.
 #include "ring.cuh"
 
 constexpr int kGroups = 3, kKeys = 96, kQueries = kGroups * 64, kThreads = 128 + kGroups * 128;
 constexpr int kQueryTiles = (LENGTH + kQueries - 1) / kQueries;
-constexpr int kFewKeys = 64;  // the last key tile where these are enough and every query sees it
+constexpr int kFewKeys = 64;  // size of the last key tile, if enough and all queries see it
 constexpr bool kLastFew = !CAUSAL && (LENGTH - 1) % kKeys < kFewKeys;
 constexpr unsigned kQueryBytes = 64 * 128, kKeyBytes = kKeys * 128, kStageBytes = 2 * kKeyBytes;
 
-// Rows of 128 bytes, whose sixteenths change places by their row (the copy engine's swizzle).
+// Rows of 128 bytes in the copy engine's swizzle.
 __device__ inline Descriptor swizzled(unsigned address) {
   return describe(address, 16, 1024) | static_cast<Descriptor>(1) << 62;
 }
 
 __device__ inline void everyone() { asm volatile("bar.sync 0, %0;" ::"n"(kThreads) : "memory"); }
-// The warpgroups issue products in turn.
+// The warpgroups take turns in issuing products.
 __device__ inline void turn_wait(int group) {
   asm volatile("bar.sync %0, 256;" ::"r"(group + 1) : "memory");
 }
@@ -32,7 +33,7 @@ struct Tile {
     head = number / kQueryTiles % HEADS;
     sample = number / kQueryTiles / HEADS;
   }
-  // How many key tiles these places see: two at least.
+  // Key tiles visible to these queries: at least two.
   __device__ int key_tiles() const {
     const int last = CAUSAL ? min(place + kQueries, LENGTH) : LENGTH;
     return (last + kKeys - 1) / kKeys;
@@ -65,13 +66,13 @@ __device__ inline void bring(Ring& ring, Queries& queries, const TensorMap& quer
   }
 }
 
-// A thread's share of a warpgroup's work.
+// A thread's state in a warpgroup.
 struct Work {
   int group, warp, lane;
   float scale;
   unsigned asked[4][4];               // queries, the left operand of four products
-  unsigned powers[kKeys / 16][4];     // of the last scores, the left operand likewise
-  float mixed[32];                    // sums of values
+  unsigned powers[kKeys / 16][4];     // of the last scores, also a left operand
+  float mixed[32];                    // weighted sums of values
   float offset[2], sums[2], shrink[2];  // two rows: powers are 2^(score scale + offset)
   bool grew;
 };
@@ -89,7 +90,7 @@ __device__ inline void load_queries(Work& work, const Queries& queries) {
 template <int count>
 __device__ inline void score(float (&scores)[count], const Work& work, unsigned stage) {
 #pragma unroll
-  for (int i = 0; i < count; ++i) scores[i] = 0.f;  // else what was there would be kept till here
+  for (int i = 0; i < count; ++i) scores[i] = 0.f;  // otherwise the old values would stay live until here
   products_begin();
 #pragma unroll
   for (int s = 0; s < 4; ++s) product(scores, work.asked[s], swizzled(stage + s * 32), s == 0);
@@ -127,9 +128,10 @@ __device__ inline void mask(float (&scores)[count], int first_key, int row, int 
   }
 }
 
-// How the rows' offsets come about. To look for the largest of all scores takes a tenth of the time.
-// The first keys' largest does as well unless later ones exceed it by as much as f32 can hold
-// (kTrusting); kCareful looks at all, and moves when they exceed what was known 256-fold.
+// How the rows' offsets (their maxima, in theory) are found. Taking the maximum of all scores costs a
+// tenth of the time. The maximum of the first keys will do unless later scores exceed it beyond f32's
+// range (kTrusting, checked at the end); kCareful looks at all scores and rescales when they exceed the
+// known maximum 256-fold.
 enum Care { kFirst, kTrusting, kCareful };
 
 template <Care care, int count>
@@ -158,7 +160,7 @@ __device__ inline void find_offsets(Work& work, const float (&scores)[count]) {
   }
 }
 
-// Scores to powers of two, packed; what was summed before shrinks accordingly.
+// Replaces scores by packed powers of two; rescales earlier sums if the offset changed.
 template <Care care, int count>
 __device__ inline void soften(Work& work, float (&scores)[count], int first_key, int row) {
   const int last = CAUSAL ? min(row - work.lane / 4, LENGTH - 1) : LENGTH - 1;
@@ -181,7 +183,7 @@ __device__ inline void soften(Work& work, float (&scores)[count], int first_key,
   }
 }
 
-// Scores of the next keys, and values mixed by the powers of the last.
+// Scores of the next keys, and the weighted sum of the previous values.
 template <Care care, int keys>
 __device__ inline void go_on(Work& work, Ring& ring, int first_key, int row) {
   const unsigned before = ring.stage_bytes(kStageBytes), empty = ring.empty_now();
@@ -197,7 +199,7 @@ __device__ inline void go_on(Work& work, Ring& ring, int first_key, int row) {
   soften<care>(work, scores, first_key, row);
 }
 
-// Also the logarithms of the sums of exponentials (samples, HEADS, LENGTH) where wanted.
+// Also writes the log-sum-exp (samples, HEADS, LENGTH) unless `logs` is null.
 __device__ inline void write_tile(Bf16* y, float* logs, const Work& work, const Tile& tile, int row) {
   const int lane = work.lane;
 #pragma unroll
@@ -228,7 +230,7 @@ __device__ inline void write_tile(Bf16* y, float* logs, const Work& work, const 
   }
 }
 
-// Returns whether all sums stayed in range.
+// Returns true if all sums stayed in range.
 template <Care care>
 __device__ inline bool attend_tiles(Ring& ring, Queries& queries, Bf16* y, float* logs, int tiles,
                                     float scale) {
@@ -261,7 +263,7 @@ __device__ inline bool attend_tiles(Ring& ring, Queries& queries, Bf16* y, float
       load_queries(work, queries);
       barrier_wait(ring.full_now(), ring.parity());
     }
-    score(scores, work, ring.stage_bytes(kStageBytes));  // of the next tile; of nothing after the last
+    score(scores, work, ring.stage_bytes(kStageBytes));  // for the next tile; unused after the last
     turn_pass(work.group);
     products_wait<1>();
     if (work.lane == 0) barrier_arrive(empty);
@@ -272,8 +274,8 @@ __device__ inline bool attend_tiles(Ring& ring, Queries& queries, Bf16* y, float
   return good;
 }
 
-// `scale` has log2(e) in it. Both maps are of qkv (samples, LENGTH, 3 HEADS, 64); boxes of 64 and 96.
-// `logs` may be null.
+// `scale` includes the factor log2(e). Both maps are of qkv (samples, LENGTH, 3 HEADS, 64); boxes of
+// 64 and 96. `logs` may be null.
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     flash(const __grid_constant__ TensorMap query_map, const __grid_constant__ TensorMap key_map, Bf16* y,
           float* logs, int tiles, float scale) {

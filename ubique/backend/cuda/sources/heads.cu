@@ -1,5 +1,6 @@
-// Queries and keys turned by their places, in place, and the gradients of queries, keys and values
-// turned back and put together. Rotations are in f32. HALF: vectors of half a head.
+// SPDX-License-Identifier: Apache-2.0
+// Rotary position embedding of queries and keys, in place, and its backward, which also joins the
+// gradients of queries, keys and values. Rotation is in f32. HALF: vectors per half head.
 #include "values.cuh"
 
 struct Pair {
@@ -26,7 +27,7 @@ __device__ inline void write_pair(Vector* at, const Pair& pair) {
   at[HALF] = pack(pair.second);
 }
 
-// x (tokens, 3, heads, size), in vectors. Token t stands at place t % length.
+// x (tokens, 3, heads, size), in vectors. Token t is at position t % length.
 extern "C" __global__ void rotate_heads(Vector* x, const float* cos, const float* sin,
                                         long long tokens, int length, int heads) {
   const long long items = tokens * heads * HALF;
@@ -46,7 +47,7 @@ extern "C" __global__ void rotate_heads(Vector* x, const float* cos, const float
   }
 }
 
-// Vectors from one sample, head and place to the next.
+// Vectors from one sample, head and position to the next.
 struct Strides {
   long long sample, head, place;
 };

@@ -1,14 +1,15 @@
-// Batch norm, activation and channel dropout in as few passes over memory as there can be: forward
-// reads twice and writes once, backward reads four times and writes once. LibTorch's separate ops
-// take three to four times as long. Channels last, channels a multiple of a vector's lanes; every
-// thread stays with the same channels. Sums go to one row per block and are added in a fixed order:
-// the same input gives the same bits.
+// SPDX-License-Identifier: Apache-2.0
+// Batch norm, activation and channel dropout with the fewest passes over memory: forward reads twice
+// and writes once, backward reads four times and writes once. LibTorch's separate ops take three to
+// four times as long. Channels last; the number of channels is a multiple of the vector lanes, and
+// each thread keeps the same channels. Partial sums, one row per block, are added in a fixed order,
+// so that results are reproducible bit by bit.
 // ACTIVATION: kernels::Activation's order (none, relu, elu, gelu, gelu by tanh).
 #include "values.cuh"
 
 __device__ inline float activated(float z) {
 #if ACTIVATION == 1
-  return z < 0.f ? 0.f : z;  // a NaN passes
+  return z < 0.f ? 0.f : z;  // NaN stays NaN
 #elif ACTIVATION == 2
   return z > 0.f ? z : expm1f(z);
 #elif ACTIVATION == 3
@@ -37,9 +38,9 @@ __device__ inline float slope(float z) {
 
 struct Norm {
   const float *weight, *bias, *mean, *inverse_deviation;  // (C)
-  const float* dropout;                                   // (B, C) or none
-  long long sample_vectors;                               // of one sample
-  int groups;                                             // vectors of one voxel
+  const float* dropout;                                   // (B, C) or null
+  long long sample_vectors;                               // vectors per sample
+  int groups;                                             // vectors per voxel
 };
 
 struct Channels {
@@ -65,7 +66,7 @@ __device__ inline const float* factors(const Norm& norm, long long vector, int g
   return norm.dropout + (vector / norm.sample_vectors * norm.groups + group) * kLanes;
 }
 
-// One row (2, C) of `partial` from every thread's two sums.
+// Reduces every thread's two sums to one row (2, C) of `partial`.
 __device__ inline void write_row(const float (&a)[kLanes], const float (&b)[kLanes], int groups,
                                  float* partial) {
   extern __shared__ float sums[];  // (2, threads, lanes)
@@ -74,7 +75,7 @@ __device__ inline void write_row(const float (&a)[kLanes], const float (&b)[kLan
     sums[threadIdx.x * kLanes + i] = a[i];
     sums[quantity + threadIdx.x * kLanes + i] = b[i];
   }
-  // Halves are added onto halves as long as both hold whole voxels.
+  // Adds the upper half to the lower until one voxel is left.
   int voxels = blockDim.x / groups;
   __syncthreads();
   while (voxels > 1) {
@@ -92,7 +93,7 @@ __device__ inline void write_row(const float (&a)[kLanes], const float (&b)[kLan
   }
 }
 
-// Both columns of a channel, added up by one block; thread 0 has the result.
+// Adds up both columns of a channel in one block; thread 0 has the result.
 __device__ inline void add_rows(const float* partial, int rows, int channels, double& a,
                                 double& b) {
   __shared__ double column[2][128];
@@ -114,8 +115,8 @@ __device__ inline void add_rows(const float* partial, int rows, int channels, do
   b = column[1][0];
 }
 
-// Sums of x - pivot and its square. The pivot, each channel's first value, keeps what is far from
-// zero from cancelling out.
+// Sums of x - pivot and its square. The pivot, each channel's first value, avoids cancellation when
+// values are far from zero.
 extern "C" __global__ void norm_moments(const Vector* x, long long vectors, int groups,
                                         float* partial) {
   const int group = threadIdx.x % groups;
@@ -181,7 +182,7 @@ __device__ inline void gradient_of_z(const Vector& gradient, const float (&x)[kL
   }
 }
 
-// Sums of the gradient of z, and of the same times normed x: gradients of bias and weight.
+// Sums of d(z) and of d(z) times normalised x: the gradients of bias and weight.
 extern "C" __global__ void norm_gradient_sums(const Vector* gradient, const Vector* x,
                                               long long vectors, Norm norm, float* partial) {
   const int group = threadIdx.x % norm.groups;
@@ -210,13 +211,13 @@ extern "C" __global__ void norm_gradient_totals(const float* partial, int rows, 
   of_weight[blockIdx.x] = weight * norm.inverse_deviation[blockIdx.x];
 }
 
-// In place of the gradient: that of x.
+// Gradient of x, in place of `gradient`.
 extern "C" __global__ void norm_act_gradient(Vector* gradient, const Vector* x, long long vectors,
                                              Norm norm, const float* of_weight,
                                              const float* of_bias, float per_value) {
   const int group = threadIdx.x % norm.groups;
   const Channels channels(norm, group);
-  float slope_x[kLanes], offset[kLanes];  // what the batch's own statistics take back
+  float slope_x[kLanes], offset[kLanes];  // correction for the dependence of the statistics on x
 #pragma unroll
   for (int lane = 0; lane < kLanes; ++lane) {
     const int c = group * kLanes + lane;

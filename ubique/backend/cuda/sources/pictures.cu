@@ -1,13 +1,14 @@
-// What stands between the convolutions of a network over pictures, each in one pass over memory:
-// doubling (the mean of neighbours in between), maxima over 2x2, ReLU's gradient with the bias's.
-// Channels last, channels a multiple of a vector's lanes. Sums go to one row per block and are added
-// in a fixed order: the same input gives the same bits.
+// SPDX-License-Identifier: Apache-2.0
+// Image ops, each in one pass over memory: 2x upsampling, 2x2 max pooling, the gradients of ReLU and
+// bias, mean subtraction, a 3x3 convolution to one channel, min-max scaling. Channels last; the number
+// of channels is a multiple of the vector lanes. Partial sums, one row per block, are added in a fixed
+// order, so that results are reproducible bit by bit.
 #include "values.cuh"
 
 struct Extent {
-  int rows;            // of all samples together
-  int height, width;   // of one sample
-  int groups;          // vectors of one pixel
+  int rows;            // over all samples
+  int height, width;   // per sample
+  int groups;          // vectors per pixel
 };
 
 __device__ inline long long first_vector() {
@@ -30,7 +31,7 @@ __device__ inline long long vectors_of(const Extent& extent) {
   return static_cast<long long>(extent.rows) * extent.width * extent.groups;
 }
 
-// The extent is x's.
+// `extent` is that of x.
 extern "C" __global__ void upsample_twice(const Vector* x, Vector* y, Extent extent) {
   const int groups = extent.groups, wide = extent.width * groups;
   for (long long i = first_vector(); i < vectors_of(extent); i += stride()) {
@@ -56,13 +57,13 @@ extern "C" __global__ void upsample_twice(const Vector* x, Vector* y, Extent ext
   }
 }
 
-// What place 2i - 1, 2i or 2i + 1 of the larger side owes to place i: the last one owes all.
+// Weight with which output 2i - 1, 2i or 2i + 1 depends on input i: 1 for the last output.
 __device__ inline float share_along(int offset, int place, int extent) {
   if (offset < 0) return place > 0 ? 0.5f : 0.f;
   return offset == 0 || place + 1 == extent ? 1.f : 0.5f;
 }
 
-// The extent is the result's.
+// `extent` is that of the result.
 extern "C" __global__ void upsample_twice_gradient(const Vector* gradient, Vector* result,
                                                    Extent extent) {
   const int groups = extent.groups, wide = 2 * extent.width * groups;
@@ -91,7 +92,7 @@ struct alignas(kLanes) Marks {
   unsigned char of[kLanes];
 };
 
-// The extent is the result's; x is STRIDE times as high and wide.
+// `extent` is that of the result; x is STRIDE times as high and wide.
 extern "C" __global__ void max_pool(const Vector* x, Vector* y, Marks* where, Extent extent) {
   const int groups = extent.groups, wide = STRIDE * extent.width * groups;
   for (long long i = first_vector(); i < vectors_of(extent); i += stride()) {
@@ -113,7 +114,7 @@ extern "C" __global__ void max_pool(const Vector* x, Vector* y, Marks* where, Ex
       unpack(x[at + dy * wide + dx * groups], value);
 #pragma unroll
       for (int lane = 0; lane < kLanes; ++lane) {
-        if (value[lane] > best[lane] || value[lane] != value[lane]) {  // a NaN passes
+        if (value[lane] > best[lane] || value[lane] != value[lane]) {  // NaN stays NaN
           best[lane] = value[lane];
           mark.of[lane] = corner;
         }
@@ -124,7 +125,7 @@ extern "C" __global__ void max_pool(const Vector* x, Vector* y, Marks* where, Ex
   }
 }
 
-// The extent is the gradient's.
+// `extent` is that of the gradient.
 extern "C" __global__ void max_pool_gradient(const Vector* gradient, const Marks* where,
                                              Vector* result, Extent extent) {
   const int groups = extent.groups;
@@ -147,7 +148,7 @@ extern "C" __global__ void max_pool_gradient(const Vector* gradient, const Marks
 #else
     float sum[kLanes] = {};
 #pragma unroll
-    for (int corner = 0; corner < 4; ++corner) {  // the window in which this place is that corner
+    for (int corner = 0; corner < 4; ++corner) {  // the window that has this pixel as that corner
       const int dx = corner % 2, dy = corner / 2;
       if (place.column < dx || place.row % extent.height < dy) continue;
       const long long window = i - (dy * extent.width + dx) * groups;
@@ -164,7 +165,7 @@ extern "C" __global__ void max_pool_gradient(const Vector* gradient, const Marks
   }
 }
 
-// Every thread stays with the same channels; a block's sums go to one row of `partial`.
+// Each thread keeps the same channels; a block's sums go to one row of `partial`.
 extern "C" __global__ void relu_gradient(const Vector* gradient, const Vector* y, Vector* result,
                                          long long vectors, int groups, float* partial) {
   extern __shared__ float sums[];  // (threads, lanes)
@@ -184,7 +185,7 @@ extern "C" __global__ void relu_gradient(const Vector* gradient, const Vector* y
   const int channels = groups * kLanes;
   int pixels = blockDim.x / groups;
   __syncthreads();
-  while (pixels > 1) {  // halves are added onto halves as long as both hold whole pixels
+  while (pixels > 1) {  // adds the upper half to the lower until one pixel is left
     const int kept = (pixels + 1) / 2, added = (pixels - kept) * channels;
     for (int i = threadIdx.x; i < added; i += blockDim.x) sums[i] += sums[kept * channels + i];
     pixels = kept;
@@ -216,7 +217,7 @@ typedef unsigned char Pixel;
 typedef float Pixel;
 #endif
 
-// Planes (B, 3, H, W) to pixels (B, H, W, 3), less a mean each.
+// Planes (B, 3, H, W) to pixels (B, H, W, 3), minus the mean of each channel.
 extern "C" __global__ void subtract_means(const Pixel* image, Scalar* result, long long pixels,
                                           int plane, float a, float b, float c) {
   for (long long i = first_vector(); i < pixels; i += stride()) {
@@ -227,9 +228,9 @@ extern "C" __global__ void subtract_means(const Pixel* image, Scalar* result, lo
   }
 }
 
-// A 3x3 convolution to one channel, zeros around the picture: too thin for matrix units. A thread
-// keeps the weights of its vector of channels, and the GROUPS threads of a pixel add up what they
-// have. The extent is x's.
+// A 3x3 convolution to one channel with zero padding: too small for tensor cores. A thread keeps the
+// weights of its vector of channels, and the GROUPS threads of a pixel add their sums. `extent` is
+// that of x.
 extern "C" __global__ void convolve_to_one(const Vector* x, const float* weight, const float* bias,
                                            float* result, Extent extent) {
   const int group = threadIdx.x % GROUPS;
@@ -243,7 +244,7 @@ extern "C" __global__ void convolve_to_one(const Vector* x, const float* weight,
   }
   const long long pixels = static_cast<long long>(extent.rows) * extent.width;
   const long long step = stride() / GROUPS;
-  // All threads of a warp go round together: they speak to each other.
+  // All threads of a warp stay in the loop together, because they exchange sums.
   for (long long base = first_vector() / GROUPS; base - threadIdx.x / GROUPS < pixels; base += step) {
     const long long pixel = base < pixels ? base : pixels - 1;
     const int column = static_cast<int>(pixel % extent.width);
@@ -267,7 +268,7 @@ extern "C" __global__ void convolve_to_one(const Vector* x, const float* weight,
   }
 }
 
-// The least and the most of a part of a sample, (B, parts, 2); one block of 256 threads per part.
+// Minimum and maximum of a part of a sample, (B, PARTS, 2); one block of 256 threads per part.
 extern "C" __global__ void ranges(const float* map, float2* partial, int values) {
   __shared__ float low[8], high[8];
   const float* from = map + static_cast<long long>(blockIdx.x / PARTS) * values;
@@ -275,7 +276,7 @@ extern "C" __global__ void ranges(const float* map, float2* partial, int values)
   float least = from[0], most = from[0];
   for (int i = part * 256 + threadIdx.x; i < values; i += PARTS * 256) {
     const float value = from[i];
-    least = value < least || value != value ? value : least;  // a NaN stays
+    least = value < least || value != value ? value : least;  // NaN stays NaN
     most = value > most || value != value ? value : most;
   }
   for (int away = 16; away > 0; away /= 2) {
@@ -296,7 +297,7 @@ extern "C" __global__ void ranges(const float* map, float2* partial, int values)
   partial[blockIdx.x] = make_float2(least, most);
 }
 
-// Each sample shifted and scaled to 0..1, PARTS blocks per sample.
+// Scales each sample to 0..1, PARTS blocks per sample.
 extern "C" __global__ void stretch(const float* map, const float2* partial, float* result,
                                    int values, float epsilon) {
   const int sample = blockIdx.x / PARTS, part = blockIdx.x % PARTS;

@@ -1,6 +1,7 @@
-// What stands between the matrix products of gated and normed layers, each in one pass over memory:
-// silu(gate) * up and its gradient; x + branch over its root mean square, along the last axis (a
-// warp per row) or the middle one (a block per sample and some channels). Sums are in f32.
+// SPDX-License-Identifier: Apache-2.0
+// SwiGLU and post-norm, each in one pass over memory: silu(gate) * up and its gradient; the RMS norm
+// of x + branch along the last axis (a warp per row) or the middle one (a block per sample and slab
+// of channels), and its gradient. Sums are in f32.
 #include "values.cuh"
 
 __device__ inline long long first_vector() {
@@ -10,7 +11,7 @@ __device__ inline long long stride() { return static_cast<long long>(gridDim.x) 
 
 __device__ inline float sigmoid(float x) { return __fdividef(1.f, 1.f + __expf(-x)); }
 
-// x has `vectors` of gates, then as many of values, in every row; y has one of them per pair.
+// Each row of x has `vectors` vectors of gates, then as many of up values; y has `vectors` per row.
 extern "C" __global__ void swiglu(const Vector* x, Vector* y, long long rows, long long vectors) {
   for (long long i = first_vector(); i < rows * vectors; i += stride()) {
     const Vector* gates = x + i + i / vectors * vectors;
@@ -50,7 +51,7 @@ __device__ inline float warp_sum(float value) {
   return value;
 }
 
-// Along the last axis. VECTORS: of one row; each lane of a warp has every 32nd.
+// Along the last axis. VECTORS: per row; each lane of a warp has every 32nd.
 constexpr int kPerLane = (VECTORS + 31) / 32;
 
 __device__ inline bool has(int k) { return k * 32 + (threadIdx.x & 31) < VECTORS; }
@@ -114,8 +115,8 @@ extern "C" __global__ void post_norm_last_backward(const Vector* gradient, const
   }
 }
 
-// Along the middle axis of (samples, length, VECTORS). A block has 32 vectors of channels, one per
-// lane, and its warps share the length; block (sample, slab).
+// Along the middle axis of (samples, length, VECTORS). A block (sample, slab) has 32 vectors of
+// channels, one per lane; its warps divide the length.
 constexpr int kWarps = 8;
 constexpr int kSlabs = (VECTORS + 31) / 32;
 

@@ -1,8 +1,9 @@
-// Token mixing in one kernel (token_mix.cuh): two warpgroups multiply, a third streams the weights
-// through shared memory.
+// SPDX-License-Identifier: Apache-2.0
+// The token MLP block in one kernel (token_mix.cuh): two warpgroups multiply, a third streams the
+// weights through shared memory.
 #include "token_mix.cuh"
 
-// Gates and values of the stage that `ring` is at.
+// Starts the gates and up values of the ring's current stage.
 __device__ inline void begin_chunk(float (&wide)[64], const unsigned (&a)[kSteps][4],
                                    const Ring& ring) {
   barrier_wait(ring.full_now(), ring.parity());
@@ -16,7 +17,7 @@ struct Forward {
   unsigned slab_memory[2];
   int group, warp, lane, thread;
 
-  // `now` has this chunk's gates and values; the next one's are on their way while they are gated.
+  // `now` has this chunk's gates and up values; the next chunk is multiplied while they are gated.
   __device__ void chunk(float (&sums)[kSums], const float (&now)[64], float (&next)[64],
                         const unsigned (&a)[kSteps][4], Ring& ring, bool fresh) const {
     const Ring here = ring;
@@ -37,7 +38,7 @@ struct Forward {
     ++ring.step;
   }
 
-  // The sum with x, over its root mean square; fragments hold x where sums hold the branch.
+  // RMS norm of the sum with x; the fragments of x have the layout of the sums.
   __device__ void finish(float (&sums)[kSums], const unsigned (&a)[kSteps][4], const Slab& slab,
                          unsigned staging) const {
     float squares[2] = {0.f, 0.f};
@@ -65,7 +66,7 @@ struct Forward {
         packed[r][j] = pack_pair(sums[j * 4 + r * 2] * root, sums[j * 4 + r * 2 + 1] * root);
       }
     }
-    group_sync(1 + group);  // everybody has read x from there
+    group_sync(1 + group);  // all warps have read x from there
     stage_transposed(staging, packed[0], packed[1], warp, lane);
     group_sync(1 + group);
     write_rows(y + slab.start, staging, LENGTH, WIDTH, thread);
@@ -78,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   extern __shared__ __align__(128) char memory[];
   constexpr unsigned kSlabsAt = STAGES * kStageBytes, kBarriersAt = kSlabsAt + 4 * kSlabBytes;
   Ring ring = make_ring(memory, kBarriersAt, 8);
-  clear_shared(shared_address(memory) + kSlabsAt, 4 * kSlabBytes);  // places beyond the last are 0
+  clear_shared(shared_address(memory) + kSlabsAt, 4 * kSlabBytes);  // tokens past the end are zero
   __syncthreads();
   const int role = threadIdx.x / 128;
   if (role == 0) {

@@ -1,12 +1,12 @@
-// The gradient of token mixing's x (token_mix.cuh), and what the weights' gradients are made of: the
-// gradients of gates and values (samples, 2 INNER, WIDTH) and the gated values (samples, INNER,
-// WIDTH), all worked out again from x.
+// SPDX-License-Identifier: Apache-2.0
+// Backward of the token MLP block (token_mix.cuh): d(x), and for the weights' gradients d(pre-activation)
+// (samples, 2 INNER, WIDTH) and the swiglu output (samples, INNER, WIDTH), both recomputed from x.
 #include "token_mix.cuh"
 
-constexpr unsigned kBackBytes = kUnits * kPlaces * 2;        // (64, places): down, transposed
-constexpr unsigned kReturnBytes = kColumns * 2 * kUnits * 2;  // (columns, 128): gate_up, transposed
+constexpr unsigned kBackBytes = kUnits * kPlaces * 2;        // (64, kPlaces): down, transposed
+constexpr unsigned kReturnBytes = kColumns * 2 * kUnits * 2;  // (kColumns, 128): gate_up, transposed
 constexpr unsigned kBothBytes = kWideBytes + kBackBytes + kReturnBytes;
-constexpr unsigned kBlockSlabBytes = kPlaces * 128;  // in blocks of 8 places and 8 channels
+constexpr unsigned kBlockSlabBytes = kPlaces * 128;  // in blocks of 8 tokens and 8 channels
 constexpr unsigned kStagingBytes = kColumns * kPitch;
 
 __device__ inline unsigned block_address(int place, int part) {
@@ -20,12 +20,12 @@ __device__ inline void fetch_blocks(unsigned to, const Bf16* x, const Slab& slab
   }
 }
 
-// 64 channels by 16 places, channels in rows.
+// 64 channels by 16 tokens, channels in rows.
 __device__ inline Descriptor rows_of_channels(unsigned slab, int step) {
   return describe(slab + step * 2 * 1024, 1024, 128);
 }
 
-// Gates and values of 64 units, and the gradient of what they gated.
+// Gates and up values of 64 units, and the gradient of their swiglu output.
 __device__ inline void begin_both(float (&wide)[64], float (&of_gated)[32], unsigned x_slab,
                                   unsigned sum_slab, unsigned stage) {
   products_begin();
@@ -59,7 +59,7 @@ __device__ inline void gate_gradients(unsigned (&of_gate)[4][4], unsigned (&of_u
   }
 }
 
-// Back to the places, (64, columns).
+// Gradient of the tokens, (64, kColumns).
 __device__ inline void begin_return(float (&sums)[kSums], const unsigned (&of_gate)[4][4],
                                     const unsigned (&of_up)[4][4], unsigned stage, bool fresh) {
   const unsigned back = stage + kWideBytes + kBackBytes;
@@ -87,7 +87,7 @@ struct Backward {
       first[j] = values[j / 2][j % 2 * 2];
       second[j] = values[j / 2][j % 2 * 2 + 1];
     }
-    group_sync(1 + group);  // what was there has been written
+    group_sync(1 + group);  // the previous contents have been written out
     stage_transposed(staging, first, second, warp, lane);
     group_sync(1 + group);
     write_rows(to, staging, kUnits, WIDTH, thread);
@@ -142,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
     const unsigned sum_slab = x_slab + kBlockSlabBytes;
     for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
       const Slab slab(tile, backward.group);
-      group_sync(1 + backward.group);  // nobody reads the last tile's any more
+      group_sync(1 + backward.group);  // the previous tile is no longer read
       fetch_blocks(x_slab, x, slab, backward.thread);
       fetch_blocks(sum_slab, of_sum, slab, backward.thread);
       copies_done();
@@ -159,7 +159,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
         unsigned of_gate[4][4], of_up[4][4], values[4][4];
         gate_gradients(of_gate, of_up, values, wide, of_gated);
         begin_return(sums, of_gate, of_up, stage, chunk == 0);
-        // While those run, what the weights' gradients need goes out.
+        // While those run, writes what the weights' gradients need.
         const long long unit = static_cast<long long>(chunk) * kUnits;
         Bf16* const rows = of_wide + (sample * 2 * INNER + unit) * WIDTH + column;
         backward.write_units(of_gate, rows);

@@ -1,12 +1,13 @@
-// Token mixing of few samples (token_mix.cuh), where one block after another would take too long: a
-// cluster has 64 channels of a sample, each of its blocks one chunk of the inner units; their sums
-// meet in shared memory, where every block finishes a few of the channels.
+// SPDX-License-Identifier: Apache-2.0
+// The token MLP block for few samples (token_mix.cuh), where token_mix.cu would leave most of the card
+// idle: a cluster has 64 channels of a sample, each of its blocks one chunk of the inner units; their
+// sums are exchanged through shared memory, and every block finishes a few of the channels.
 #include "token_mix.cuh"
 #include "values.cuh"
 
-constexpr int kShare = 64 / kChunks;            // channels that a block finishes
+constexpr int kShare = 64 / kChunks;            // channels finished per block
 static_assert(64 % kChunks == 0, "channels go round");
-constexpr int kSumPitch = kColumns + 4;         // floats from channel to channel; banks do not meet
+constexpr int kSumPitch = kColumns + 4;         // floats per channel; avoids bank conflicts
 
 __device__ inline void cluster_sync() {
   asm volatile("barrier.cluster.arrive.release;\nbarrier.cluster.wait.acquire;" ::: "memory");
@@ -21,7 +22,7 @@ __device__ inline float read_from(unsigned address, unsigned rank) {
   return value;
 }
 
-// Sums of this block's chunk to shared memory, channels in rows.
+// Stores the sums of this block's chunk to shared memory, channels in rows.
 __device__ inline void leave_sums(unsigned to, const float (&sums)[kSums], int warp, int lane) {
 #pragma unroll
   for (int i = 0; i < kSums; ++i) {
@@ -31,7 +32,7 @@ __device__ inline void leave_sums(unsigned to, const float (&sums)[kSums], int w
   }
 }
 
-// 16 threads have one channel.
+// 16 threads finish one channel.
 __device__ inline void finish_channels(unsigned sums, unsigned slab, Bf16* y, float* inverse,
                                        const Slab& from, int thread, float epsilon) {
   constexpr int kThreads = 128 / kShare, kPer = (LENGTH + kThreads - 1) / kThreads;
@@ -98,5 +99,5 @@ extern "C" __global__ void __cluster_dims__(kChunks, 1, 1) __launch_bounds__(128
   leave_sums(sums_at, sums, warp, lane);
   cluster_sync();
   finish_channels(sums_at, slab, y, inverse, from, thread, epsilon);
-  cluster_sync();  // others may still read this block's sums
+  cluster_sync();  // other blocks may still read this block's sums
 }

@@ -1,16 +1,17 @@
-// Gradient of a dilated 3x3x3 convolution's weights on tensor cores, channels last, as many
-// channels in as out: for each of 27 taps the product of the gradient (channels, voxels) and the
-// shifted input (voxels, channels). cuDNN takes 2.5 (32 channels) to 14 times (8) as long.
+// SPDX-License-Identifier: Apache-2.0
+// Weight gradient of a dilated 3x3x3 convolution on tensor cores, channels last, with equal input and
+// output channels: for each of 27 taps the product of the gradient (channels, voxels) and the shifted
+// input (voxels, channels). cuDNN takes 2.5 (32 channels) to 14 times (8) as long.
 //
 // A block walks down the rows y, y + dilation, y + 2 dilation ... of one plane, a tile of TILE
-// voxels wide: of the nine input rows that a gradient row meets, six are in shared memory already.
+// voxels wide: six of the nine input rows that a gradient row needs are already in shared memory.
 // Each of nine warps has the three taps of one (plane, row) offset; sums stay in registers until
-// the block has nothing left to do. Rows of the result, one per block, are added in a fixed order.
+// the block is done. The blocks' partial results are added in a fixed order.
 // SCALAR: 0 = f16, 1 = bf16. CHANNELS: a multiple of 8. TILE: a multiple of 16.
 #include "tiles.cuh"
 
 constexpr int kOctets = 3 * kParts;             // rows of the product, in eights: (tap, input part)
-constexpr int kRowTiles = (kOctets + 1) / 2;    // the same in sixteens
+constexpr int kRowTiles = (kOctets + 1) / 2;    // in sixteens
 constexpr int kWarps = 9, kThreads = 32 * kWarps;
 constexpr int kInputSlots = 4, kGradientSlots = 2;
 
@@ -18,7 +19,7 @@ struct Extent {
   int samples, depth, height, width, dilation;
 };
 
-// Starts copying voxels [first, first + count) of a row; outside of the volume there are zeros.
+// Starts copying voxels [first, first + count) of a row; zeros outside the volume.
 __device__ inline void copy_row(Part* to, const Part* row, int first, int count, int width) {
   for (int i = threadIdx.x; i < count * kParts; i += kThreads) {
     const int voxel = i / kParts, part = i % kParts, w = first + voxel;
@@ -34,7 +35,7 @@ __device__ inline void load_transposed_half(const Part* from, unsigned& first, u
                : "r"(shared_address(from)));
 }
 
-// sums += (taps' input)^T gradient over one row of TILE voxels.
+// sums += input^T gradient for the warp's taps, over one row of TILE voxels.
 __device__ inline void add_row(float (&sums)[kRowTiles][kParts][4], const Part* gradient,
                                const Part* input, int dilation) {
   const int lane = threadIdx.x % 32, quarter = lane / 8;
@@ -67,7 +68,7 @@ __device__ inline void add_row(float (&sums)[kRowTiles][kParts][4], const Part* 
   }
 }
 
-// One row (27, CHANNELS in, CHANNELS out) of `partial`.
+// Writes one row (27, CHANNELS in, CHANNELS out) of `partial`.
 __device__ inline void write_sums(const float (&sums)[kRowTiles][kParts][4], float* partial) {
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
   float* own = partial + static_cast<long long>(blockIdx.x) * 27 * CHANNELS * CHANNELS;
@@ -128,7 +129,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
                TILE, extent.width);
     };
 
-    __syncthreads();  // the column before may still be read
+    __syncthreads();  // the previous column may still be read
     copy_input(0);
     copy_input(1);
     copy_gradient(0);
@@ -147,7 +148,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
   write_sums(sums, partial);
 }
 
-// (out, in, tap) from the blocks' rows.
+// Adds the blocks' rows to (out, in, tap).
 extern "C" __global__ void weight_gradient_total(const float* partial, int rows, float* result) {
   constexpr int kValues = 27 * CHANNELS * CHANNELS;
   const int value = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,24 +1,24 @@
-// What attention of short sequences and its gradient share. A block has one head of one sample,
-// each of its warps 16 places; queries and keys are turned by their places on the way into shared
-// memory.
-// What bounds both kernels is the traffic of shared memory and of L1, not arithmetic.
+// SPDX-License-Identifier: Apache-2.0
+// Shared by attention of short sequences and its backward. A block computes one head of one sample,
+// each of its warps 16 positions; rotary position embedding is applied to queries and keys on the way
+// into shared memory. Both kernels are bound by shared memory and L1 traffic, not by arithmetic.
 // LENGTH: at most 128. HEAD: 64. HEADS. CAUSAL. ROTATE. SCALAR: 0 = f16, 1 = bf16.
 #pragma once
 #include "values.cuh"
 #include "warp.cuh"
 
 constexpr int kWarps = (LENGTH + 15) / 16;
-constexpr int kRows = kWarps * 16;         // places, filled up to whole strips
+constexpr int kRows = kWarps * 16;         // positions, rounded up to whole strips
 constexpr int kThreads = kWarps * 32;
-constexpr int kBlocks = (LENGTH + 7) / 8;  // of 8 keys
-constexpr int kParts = HEAD / kLanes;      // vectors of a head
+constexpr int kBlocks = (LENGTH + 7) / 8;  // blocks of 8 keys
+constexpr int kParts = HEAD / kLanes;      // vectors per head
 constexpr int kHalf = kParts / 2;
-constexpr int kSteps = HEAD / 16;          // of 16 values
-constexpr long long kToken = 3LL * HEADS * kParts;  // vectors of a place
+constexpr int kSteps = HEAD / 16;          // steps of 16 values
+constexpr long long kToken = 3LL * HEADS * kParts;  // vectors per position
 constexpr int kRowBytes = HEAD * 2;
-constexpr unsigned kStripBytes = 16 * kRowBytes;  // of a warp's own places
-// Reading strips of 16, the last of a tile's go on into the next tile, whose values meet shares of
-// zero; below the last tile are zeros.
+constexpr unsigned kStripBytes = 16 * kRowBytes;  // a warp's own positions
+// Tiles are read in strips of 16 rows. The last strip may run into the next tile, whose values are
+// multiplied by attention weights of zero; the last tile is followed by zeros.
 constexpr unsigned kTileBytes = LENGTH * kRowBytes;
 
 __device__ inline Vector read_vector(const Vector* from) {
@@ -81,12 +81,12 @@ __device__ inline float power_of_two(float x) {
   return y;
 }
 
-// Where a vector of a tile's row lies: those of eight rows are in different banks.
+// Swizzled offset of a vector in a tile: the vectors of eight rows lie in different banks.
 __device__ inline unsigned place_of(int row, int part) {
   return row * kRowBytes + (part ^ row % 8) * 16;
 }
 
-// Starts copying (LENGTH, HEAD), places `stride` vectors apart; the last tile has zeros below.
+// Starts copying (LENGTH, HEAD), positions `stride` vectors apart; pads the last tile with zeros.
 __device__ inline void copy_tile(unsigned to, const Vector* from, long long stride, bool last) {
 #pragma unroll
   for (int i = 0; i < kRows * kParts / kThreads; ++i) {
@@ -112,9 +112,9 @@ __device__ inline void turn(Vector& first, Vector& second, const float (&cos)[kL
   }
 }
 
-// Queries and keys, turned. All is asked for before any is used. A thread has both halves of what
-// is turned together; neighbours' rows are four apart, so that their stores are in different banks.
-// `last`: the queries are the last tile.
+// Loads queries and keys and rotates them. All loads are issued before the first use. A thread has
+// both halves of each rotated pair; neighbouring threads have rows four apart, so that their stores
+// go to different banks. `last`: the queries are the last tile.
 __device__ inline void fetch_turned(unsigned queries, unsigned keys, const Vector* from,
                                     const float* cos, const float* sin, bool last) {
   constexpr int kItems = kRows * kHalf / kThreads;
@@ -153,18 +153,18 @@ __device__ inline void fetch_turned(unsigned queries, unsigned keys, const Vecto
   }
 }
 
-// A lane's part in reading 16 places' first 16 values of a tile; the next 16 are at `^ kNext`.
+// A lane's offset for reading the first 16 values of 16 positions; the next 16 are at `^ kNext`.
 constexpr unsigned kNext = 32;
 __device__ inline unsigned offset_of(int lane) { return place_of(lane % 16, lane / 16); }
 
-// 16 places' products with all places of another tile.
+// Dot products of 16 positions with all positions of another tile.
 __device__ inline void compare(float (&sums)[kBlocks][4], unsigned own, unsigned others) {
 #pragma unroll
   for (int j = 0; j < kBlocks; ++j) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) sums[j][i] = 0.f;
   }
-#pragma unroll 2  // more would not leave registers for as many blocks
+#pragma unroll 2  // more unrolling would cost registers and thus resident blocks
   for (int s = 0; s < kSteps; ++s) {
     unsigned a[4];
     load_blocks(a, own ^ s * kNext);
@@ -178,7 +178,7 @@ __device__ inline void compare(float (&sums)[kBlocks][4], unsigned own, unsigned
   }
 }
 
-// sums += (16, 16) by 16 places of a tile.
+// sums += a (16, 16) times 16 positions of a tile.
 template <int kColumns>
 __device__ inline void mix(float (&sums)[kColumns][4], const unsigned (&a)[4], unsigned others) {
 #pragma unroll
@@ -189,7 +189,7 @@ __device__ inline void mix(float (&sums)[kColumns][4], const unsigned (&a)[4], u
     multiply(sums[n + 1], a, b[2], b[3]);
   }
 }
-// The same over all places, by what a warp has in registers.
+// The same over all positions, with a from registers.
 template <int kColumns>
 __device__ inline void mix_all(float (&sums)[kColumns][4], const unsigned (&pairs)[kBlocks][2],
                                unsigned others) {
@@ -209,7 +209,7 @@ __device__ inline float quad_sum(float x) {
   return x + __shfl_xor_sync(~0u, x, 2);
 }
 
-// Scores as powers of two below the largest; gives the rows' sums.
+// Softmax numerators 2^(score - row maximum), and the row sums.
 __device__ inline void soften(float (&scores)[kBlocks][4], float (&sums)[2], int row, int lane,
                               float scale) {
   float largest[2] = {-__int_as_float(0x7f800000), -__int_as_float(0x7f800000)};

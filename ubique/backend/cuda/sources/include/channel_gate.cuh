@@ -1,10 +1,10 @@
-// A product of tokens with weights that stream by, on Hopper, whose sums are finished in registers.
-// A block has 128 tokens, 64 for each of two groups, which stay in registers: shared memory, which
-// would limit the products, then has weights alone to read. These come 128 rows (a chunk) at a time,
-// in pieces of 64 of K. While one group finishes a chunk, the other multiplies.
-// Weights come in an order of rows and of K in which a thread's values lie side by side in memory:
-// 16 bytes at a time are loaded into operands and stored from sums (see pack_channel_gate).
-// WIDTH: K, a multiple of 64 up to 512. SPLIT: blocks per 128 tokens. STAGES.
+// SPDX-License-Identifier: Apache-2.0
+// Tokens times streamed weights on Hopper, with the sums finished in registers. A block has 128
+// tokens, 64 for each of two warpgroups. They stay in registers, so that shared memory bandwidth (the
+// limit) serves only the weights, which arrive 128 rows (a chunk) at a time, in pieces of 64 along K.
+// While one warpgroup finishes a chunk, the other multiplies. Weights are packed so that a thread's
+// values are adjacent in memory: operands are loaded, and sums stored, 16 bytes at a time (see
+// pack_channel_gate). WIDTH: K, a multiple of 64 up to 512. SPLIT: blocks per 128 tokens. STAGES.
 #pragma once
 #include "ring.cuh"
 
@@ -16,7 +16,7 @@ __device__ inline int turns_of(long long tokens) {
   return static_cast<int>((tokens + kTokens - 1) / kTokens) * SPLIT;
 }
 
-template <int chunks>  // of one block's turn
+template <int chunks>  // per work item of a block
 __device__ inline void stream_pieces(Ring ring, const char* weights, int turns) {
   for (int turn = blockIdx.x; turn < turns; turn += gridDim.x) {
     const char* from = weights + static_cast<long long>(turn % SPLIT) * chunks * kPieces * kPieceBytes;
@@ -26,12 +26,12 @@ __device__ inline void stream_pieces(Ring ring, const char* weights, int turns) 
   }
 }
 
-// Two groups in step would finish at the same time, and nobody would multiply. So the second begins
-// when the first is half through a chunk. (Eight stages were faster than 10 or 12.)
+// If both warpgroups ran in step they would finish at the same time and leave the tensor cores idle,
+// so the second starts when the first is half through a chunk. (8 stages were faster than 10 or 12.)
 __device__ inline void let_second_begin() { asm volatile("bar.arrive 1, 256;" ::: "memory"); }
 __device__ inline void wait_for_first() { asm volatile("bar.sync 1, 256;" ::: "memory"); }
 
-// What a thread has of two tokens: 8 neighbours of every 32 of K, operands of two products.
+// A thread's part of two tokens: 8 adjacent values of every 32 along K, operands of two products.
 struct Tokens {
   uint4 top[2 * kPieces], bottom[2 * kPieces];
 
@@ -53,12 +53,12 @@ struct Tokens {
   }
 };
 
-// A thread's place among the tokens. Of 32 sums of a token it has 8 neighbours.
+// A thread's position among the tokens. It has 8 adjacent sums of every 32 of a token.
 struct Place {
   long long tokens;
-  int lane, row;  // of the group's 64
+  int lane, row;  // among the warpgroup's 64
 
-  // Beyond the last token there is the last once more, which is not written.
+  // Past the end the last token is read again; its result is not written.
   __device__ const Bf16* row_of(const Bf16* x, long long token) const {
     return x + (token < tokens ? token : tokens - 1) * WIDTH + lane % 4 * 8;
   }
@@ -75,7 +75,7 @@ __device__ inline Place my_place(long long tokens) {
   return {tokens, lane, static_cast<int>(threadIdx.x) % 128 / 32 * 16 + lane / 4};
 }
 
-// The products of a chunk. `leads`: the other group waits to begin.
+// The products of a chunk. `leads`: the other warpgroup is waiting to start.
 __device__ inline void do_chunk(float (&sums)[64], const Tokens& x, Ring& ring, const Place& place,
                                 bool leads) {
 #pragma unroll
@@ -86,7 +86,7 @@ __device__ inline void do_chunk(float (&sums)[64], const Tokens& x, Ring& ring, 
     products_commit();
     if (piece == kPieces / 2 && leads) let_second_begin();
     if (piece > 0) {
-      products_wait<1>();  // the piece before this one has been read
+      products_wait<1>();  // the previous piece has been read
       place.release(ring, ring.step - 1);
     }
   }
@@ -94,8 +94,8 @@ __device__ inline void do_chunk(float (&sums)[64], const Tokens& x, Ring& ring, 
   place.release(ring, ring.step - 1);
 }
 
-// All turns of group 0 or 1. `finish(sums, token, chunk)` has the sums of a chunk: of a token the
-// even pairs, of the one 8 rows below the odd ones.
+// All work items of warpgroup 0 or 1. `finish(sums, token, chunk)` receives the sums of a chunk: even
+// pairs belong to `token`, odd pairs to the token 8 rows below.
 template <int chunks, typename Finish>
 __device__ inline void do_turns(Ring ring, const Bf16* x, const Place& place, int group,
                                 Finish finish) {

@@ -1,18 +1,19 @@
-// What the kernels that call a stack of mixing blocks on few samples share, on Hopper: three small
-// kernels a layer, each of which fetches its weights while the one before it still runs. What one
-// leaves for the next lies as it is read there, so that one bulk copy brings it; the norm along
-// channels is left to the next reader. A tile has kTokens tokens, half of a sample, in parts of 8
-// channels or units.
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the kernels that run a stack of gated MLP blocks on few samples, on Hopper: three small
+// kernels per layer, each of which loads its weights while the previous one still runs. Results are
+// stored in the layout in which the next kernel reads them with one bulk copy; the norm along channels
+// is applied by the next reader. A tile has kTokens tokens, half of a sample, in parts of 8 channels
+// or units.
 // LENGTH: L, at most 104. WIDTH: H, a multiple of 128.
 #pragma once
 #include "hopper.cuh"
 
-constexpr int kPlaces = (LENGTH + 15) / 16 * 16;      // what products sum over
-constexpr int kColumns = (LENGTH + 7) / 8 * 8;        // what they give
-constexpr int kTokens = (LENGTH + 1) / 2;             // of a tile, two tiles a sample
-constexpr int kMates = 4;                             // blocks of a cluster
-constexpr int kGroup = 16, kGroups = WIDTH / kGroup;  // channels of a cluster that mixes tokens
-constexpr int kSpan = 32, kSpans = WIDTH / kSpan;     // channels of a cluster on the way down
+constexpr int kPlaces = (LENGTH + 15) / 16 * 16;      // positions that products sum over
+constexpr int kColumns = (LENGTH + 7) / 8 * 8;        // columns of their results
+constexpr int kTokens = (LENGTH + 1) / 2;             // per tile; two tiles per sample
+constexpr int kMates = 4;                             // blocks per cluster
+constexpr int kGroup = 16, kGroups = WIDTH / kGroup;  // channels per cluster of few_tokens
+constexpr int kSpan = 32, kSpans = WIDTH / kSpan;     // channels per cluster of few_down
 
 __device__ inline void wait_for_others() { asm volatile("griddepcontrol.wait;" ::: "memory"); }
 __device__ inline void let_others_start() {
@@ -21,7 +22,7 @@ __device__ inline void let_others_start() {
 __device__ inline void cluster_arrive() {
   asm volatile("barrier.cluster.arrive.release;" ::: "memory");
 }
-// Without waiting for what this thread wrote.
+// Without waiting for this thread's writes.
 __device__ inline void cluster_leave() {
   asm volatile("barrier.cluster.arrive.relaxed;" ::: "memory");
 }
@@ -33,7 +34,7 @@ __device__ inline unsigned address_of(unsigned address, unsigned rank) {
   asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
   return there;
 }
-// A piece of this block's shared memory to another's, which waits for it at its own barrier.
+// Copies shared memory to another block of the cluster, which waits at its own barrier.
 __device__ inline void bulk_push(unsigned there, unsigned from, unsigned bytes, unsigned barrier) {
   asm volatile(
       "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%0], [%1], %2, "
@@ -51,7 +52,7 @@ __device__ inline float4 read_four(unsigned address) {
                : "r"(address));
   return v;
 }
-// Past the nearest cache: other processors write these between our kernels.
+// Bypasses L1: other multiprocessors write these values between our kernels.
 __device__ inline uint4 fetch_16(const void* from) {
   uint4 v;
   asm volatile("ld.global.cg.v4.u32 {%0, %1, %2, %3}, [%4];"

@@ -1,5 +1,6 @@
-// Hopper's own instructions (sm_90a) as functions: barriers in shared memory, bulk copies, products
-// of a warpgroup whose sums stay in registers. No headers.
+// SPDX-License-Identifier: Apache-2.0
+// Hopper's instructions (sm_90a) as functions: barriers in shared memory, bulk copies, warpgroup
+// matrix products with sums in registers. Includes no CUDA headers.
 #pragma once
 #include "warp.cuh"
 
@@ -26,14 +27,14 @@ __device__ inline void barrier_wait(unsigned barrier, unsigned parity) {
       "@!done bra again;\n}" ::"r"(barrier), "r"(parity)
       : "memory");
 }
-// Of this block in its cluster.
+// Rank of this block in its cluster.
 __device__ inline unsigned cluster_rank() {
   unsigned rank;
   asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
   return rank;
 }
 
-// A contiguous piece of memory; both addresses and the size are multiples of 16.
+// Copies contiguous memory; both addresses and the size are multiples of 16.
 __device__ inline void bulk_load(unsigned to, const void* from, unsigned bytes, unsigned barrier) {
   asm volatile(
       "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
@@ -41,13 +42,13 @@ __device__ inline void bulk_load(unsigned to, const void* from, unsigned bytes, 
       : "memory");
 }
 
-// How the copy engine sees a tensor.
+// Tensor descriptor of the copy engine.
 struct alignas(64) TensorMap {
   char bytes[128];
 };
 
-// A box of a tensor (samples, places, slices, 64), from `slice` and `place` on; beyond the last place
-// there are zeros. Rows of 128 bytes, swizzled (see swizzled_map).
+// Copies a box of a tensor (samples, positions, slices, 64) starting at `slice` and `place`; positions
+// past the end read as zeros. Rows of 128 bytes, swizzled (see swizzled_map).
 __device__ inline void tensor_load(unsigned to, const TensorMap& map, int slice, int place, int sample,
                                    unsigned barrier) {
   asm volatile(
@@ -60,9 +61,9 @@ __device__ inline void tensor_load(unsigned to, const TensorMap& map, int slice,
 __device__ inline void copy_16(unsigned to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
-// What threads wrote becomes visible to the tensor cores and bulk copies.
+// Makes the threads' writes visible to the tensor cores and bulk copies.
 __device__ inline void publish_shared() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
-// All threads of one warpgroup; ids 1 and up.
+// Synchronises the threads of one warpgroup; ids from 1 on.
 __device__ inline void group_sync(int id) { asm volatile("bar.sync %0, 128;" ::"r"(id) : "memory"); }
 
 template <int registers>
@@ -75,8 +76,7 @@ __device__ inline void take_registers() {
 }
 
 // Operands in shared memory are blocks of 8 rows of 16 bytes. `leading` and `stride` are the bytes
-// from one block to the next: for rows of K, along K and across; for rows of M or N, across K and
-// along.
+// between blocks: along K and across it for rows of K; across K and along it for rows of M or N.
 __device__ inline Descriptor describe(unsigned address, unsigned leading, unsigned stride) {
   return static_cast<Descriptor>((address & 0x3ffff) >> 4) |
          static_cast<Descriptor>(leading >> 4) << 16 | static_cast<Descriptor>(stride >> 4) << 32;
@@ -99,7 +99,7 @@ __device__ inline unsigned pack_pair(float low, float high) {
 __device__ inline float low_of(unsigned pair) { return __uint_as_float(pair << 16); }
 __device__ inline float high_of(unsigned pair) { return __uint_as_float(pair & 0xffff0000u); }
 
-// Blocks along K are `rows` rows of 16 bytes apart, blocks across are 128 bytes apart.
+// Blocks along K are `rows` rows of 16 bytes apart, blocks across K 128 bytes.
 __device__ inline Descriptor rows_of_k(unsigned address, int rows) {
   return describe(address, rows * 16, 128);
 }
@@ -115,7 +115,7 @@ __device__ inline float silu(float x) {
   return fmaf(half, fast_tanh(half), half);
 }
 
-// What comes back through silu(gate) * value, and that product again.
+// Gradients of silu(gate) * value, and the recomputed product.
 struct GateGradient {
   float of_gate, of_value, gated;
 };
@@ -124,7 +124,7 @@ __device__ inline GateGradient gate_gradient(float gate, float value, float of_g
   return {of_gated * value * fmaf(opened, 1.f - open, open), of_gated * opened, opened * value};
 }
 
-// Value j of lane i of four becomes value i of lane j.
+// Transposes a 4x4 matrix across four lanes: value j of lane i becomes value i of lane j.
 __device__ inline void trade(unsigned (&values)[4], int lane) {
 #pragma unroll
   for (int step = 1; step <= 2; step *= 2) {
@@ -180,7 +180,7 @@ __device__ inline void store_transposed_2(unsigned address, unsigned a, unsigned
 #define PLACES_64 PLACES_52 ", %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, %62, %63"
 
 // sums (64, N) += A (64, 16) B (16, N); B has rows of K. A is in registers, or in shared memory with
-// rows of K (`product`) or of M (`product_across`). `fresh`: the sums begin here.
+// rows of K (`product`) or of M (`product_across`). `fresh`: overwrites the sums instead of adding.
 #define DEFINE_SHARED_PRODUCT(NAME, N, COUNT, A, B, FLAG, ACROSS)                             \
   __device__ inline void NAME(float (&d)[COUNT], Descriptor a, Descriptor b, bool fresh) {    \
     asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %" FLAG ", 0;\n"                       \
@@ -206,7 +206,7 @@ DEFINE_PRODUCT(96, 48, "48", "49", "50", "51", "52", "53")
 DEFINE_PRODUCT(104, 52, "52", "53", "54", "55", "56", "57")
 DEFINE_PRODUCT(128, 64, "64", "65", "66", "67", "68", "69")
 
-// The same for a B in shared memory that has rows of N, 64 of them.
+// The same for B in shared memory with rows of N, N = 64.
 __device__ inline void product_of_columns(float (&d)[32], const unsigned (&a)[4], Descriptor b,
                                           bool fresh) {
   asm volatile("{\n.reg .pred add;\nsetp.ne.b32 add, %37, 0;\n"
@@ -216,9 +216,9 @@ __device__ inline void product_of_columns(float (&d)[32], const unsigned (&a)[4]
                : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "l"(b), "r"(fresh ? 0 : 1));
 }
 
-constexpr int kPitch = 64 * 2 + 16;  // bytes of a staged row of 64 values; banks do not meet
+constexpr int kPitch = 64 * 2 + 16;  // bytes of a staged row of 64 values; avoids bank conflicts
 
-// `rows` rows of 64 values from shared memory, `width` values apart.
+// Writes `rows` rows of 64 values from shared memory, `width` values apart.
 __device__ inline void write_rows(Bf16* to, unsigned from, int rows, long long width, int thread) {
   for (int i = thread; i < rows * 8; i += 128) {
     const int row = i / 8, part = i % 8;

@@ -1,8 +1,9 @@
-// Pieces of memory on their way through shared memory, on Hopper. STAGES: how many at a time.
+// SPDX-License-Identifier: Apache-2.0
+// Ring buffer in shared memory through which weights are streamed, on Hopper. STAGES: its size.
 #pragma once
 #include "hopper.cuh"
 
-// One thread fills, warps empty.
+// One thread fills it, warps empty it.
 template <int count>
 struct RingOf {
   unsigned full, empty, stages;  // addresses
@@ -12,7 +13,7 @@ struct RingOf {
   __device__ unsigned full_now() const { return full + step % count * 8; }
   __device__ unsigned empty_now() const { return empty + step % count * 8; }
   __device__ unsigned parity() const { return step / count & 1; }
-  // The next piece, as soon as there is room for it.
+  // Starts copying the next piece once its stage is free.
   __device__ void fetch(const char* from, unsigned bytes) {
     barrier_wait(empty_now(), parity() ^ 1);
     barrier_expect(full_now(), bytes);
@@ -22,7 +23,7 @@ struct RingOf {
 };
 using Ring = RingOf<STAGES>;
 
-// From `memory` on, with its barriers so many bytes behind.
+// Places the stages at `memory` and the barriers `barriers_at` bytes after it.
 template <int count = STAGES>
 __device__ inline RingOf<count> make_ring(char* memory, unsigned barriers_at, int readers) {
   RingOf<count> ring{shared_address(memory) + barriers_at,

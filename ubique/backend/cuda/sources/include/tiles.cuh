@@ -1,4 +1,5 @@
-// What the kernels that work on tiles of a channels-last volume with tensor cores share.
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the tensor-core kernels that work on tiles of a channels-last volume.
 // CHANNELS: a multiple of 8. SCALAR: 0 = f16, 1 = bf16.
 #pragma once
 #include "warp.cuh"
@@ -9,13 +10,13 @@ struct alignas(16) Part {
   unsigned words[4];
 };
 
-// Where a part of a voxel lies in a row: eight voxels' parts, read at once, are in different banks.
+// Swizzled position of a part of a voxel: parts of eight voxels, read together, are in different banks.
 __device__ inline int place(int voxel, int part) {
   if (kParts == 2 || kParts == 4) part ^= voxel / (8 / kParts) % kParts;
   return voxel * kParts + part;
 }
 
-// Starts copying a part into shared memory; from outside of the volume come zeros.
+// Starts copying a part into shared memory; outside the volume it is zero.
 __device__ inline void copy_part(Part* to, const Part* from, bool inside) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)),
                "l"(from), "r"(inside ? 16 : 0));

@@ -1,24 +1,25 @@
-// What the kernels of the token-mixing sub-layer share, on Hopper: rms_norm(x + down(swiglu(gate_up x)))
-// over the L places of every channel. A warpgroup has 64 channels of one sample and keeps their sums
-// in registers, as attention kernels do. Weights come 64 inner units at a time. Channels are the rows
-// of every product: x (L, H) is read as its transpose and nothing is transposed in memory.
+// SPDX-License-Identifier: Apache-2.0
+// Shared by the kernels of the token MLP block on Hopper: rms_norm(x + down(swiglu(gate_up x))) along
+// the L tokens of each channel. A warpgroup has 64 channels of one sample and keeps their sums in
+// registers, as attention kernels do. Weights are streamed 64 inner units at a time. Channels are the
+// rows of every product: x (L, H) is read as its transpose, and nothing is transposed in memory.
 // LENGTH: L, at most 104. WIDTH: H, a multiple of 128. INNER: a multiple of 128. STAGES.
 #pragma once
 #include "ring.cuh"
 
-constexpr int kPlaces = (LENGTH + 15) / 16 * 16;  // what products sum over
-constexpr int kColumns = (LENGTH + 7) / 8 * 8;    // what they give
-constexpr int kSums = kColumns / 2;               // of one thread
+constexpr int kPlaces = (LENGTH + 15) / 16 * 16;  // tokens that products sum over
+constexpr int kColumns = (LENGTH + 7) / 8 * 8;    // columns of their results
+constexpr int kSums = kColumns / 2;               // per thread
 constexpr int kSteps = kPlaces / 16;
 constexpr int kUnits = 64, kChunks = INNER / kUnits;
-constexpr int kSlabs = WIDTH / 128;  // of a sample, each of two warpgroups
+constexpr int kSlabs = WIDTH / 128;  // per sample; two warpgroups each
 
-constexpr unsigned kWideBytes = 2 * kUnits * kPlaces * 2;   // (128, places): gates, then values
-constexpr unsigned kDownBytes = kColumns * kUnits * 2;      // (columns, 64)
+constexpr unsigned kWideBytes = 2 * kUnits * kPlaces * 2;   // (128, kPlaces): gates, then up values
+constexpr unsigned kDownBytes = kColumns * kUnits * 2;      // (kColumns, 64)
 constexpr unsigned kStageBytes = kWideBytes + kDownBytes;
 constexpr unsigned kSlabBytes = kPlaces * kPitch;
 
-// The weights once for every tile of this block, chunk by chunk.
+// Streams all weights once per tile of this block, chunk by chunk.
 __device__ inline void stream_weights(Ring ring, const char* weights, unsigned bytes, int tiles) {
   for (int tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
     for (int chunk = 0; chunk < kChunks; ++chunk) {
@@ -27,9 +28,9 @@ __device__ inline void stream_weights(Ring ring, const char* weights, unsigned b
   }
 }
 
-// 64 channels of a sample, from a place's row of `pitch` bytes on.
+// 64 channels of a sample.
 struct Slab {
-  long long start;  // first value in memory
+  long long start;  // index of the first value
   __device__ Slab(int tile, int group) {
     const int sample = tile / kSlabs, slab = tile % kSlabs;
     start = static_cast<long long>(sample) * LENGTH * WIDTH + slab * 128 + group * 64;
@@ -43,7 +44,7 @@ __device__ inline void fetch_slab(unsigned to, const Bf16* x, const Slab& slab, 
   }
 }
 
-// One warp's 16 channels and all places, as the left operand of products.
+// One warp's 16 channels of all tokens, as the left operand of products.
 __device__ inline void load_fragments(unsigned (&a)[kSteps][4], unsigned slab, int warp, int lane) {
   const unsigned row = (lane / 16) * 8 + lane % 8, column = warp * 16 + lane / 8 % 2 * 8;
 #pragma unroll
@@ -52,7 +53,7 @@ __device__ inline void load_fragments(unsigned (&a)[kSteps][4], unsigned slab, i
   }
 }
 
-// Values (channels, places) to shared memory as (places, channels).
+// Stores values (channels, tokens) to shared memory as (tokens, channels).
 template <int blocks>
 __device__ inline void stage_transposed(unsigned to, const unsigned (&first)[blocks],
                                         const unsigned (&second)[blocks], int warp, int lane) {
@@ -80,7 +81,7 @@ __device__ inline void clear_shared(unsigned from, unsigned bytes) {
   }
 }
 
-// The way up for the weights at `stage`: gates and values of 64 units, (64, 128).
+// Starts the product with gate_up at `stage`: gates and up values of 64 units, (64, 128).
 __device__ inline void begin_wide(float (&wide)[64], const unsigned (&a)[kSteps][4],
                                   unsigned stage) {
   products_begin();
@@ -103,7 +104,7 @@ __device__ inline void gate_units(unsigned (&gated)[4][4], const float (&wide)[6
   }
 }
 
-// And the way down, (64, columns).
+// Starts the product with down, (64, kColumns).
 __device__ inline void begin_narrow(float (&sums)[kSums], const unsigned (&gated)[4][4],
                                     unsigned stage, bool fresh) {
   products_begin();

@@ -1,5 +1,6 @@
-// Sixteen bytes of a channels-last tensor at a time, as floats. No headers: what NVRTC knows by
-// itself is enough, so that kernels compile wherever there is a driver.
+// SPDX-License-Identifier: Apache-2.0
+// Loads and stores of 16-byte vectors, converted to and from f32. Includes no CUDA headers: NVRTC's
+// built-ins suffice, so that kernels compile wherever there is a driver.
 // SCALAR: 0 = f16, 1 = bf16, 2 = f32.
 #pragma once
 
@@ -27,7 +28,7 @@ __device__ inline unsigned short to_half(float value) {
 
 __device__ inline unsigned short to_bfloat(float value) {
   const unsigned bits = __float_as_uint(value);
-  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffu;  // rounding must not end a NaN
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffu;  // rounding must keep NaN
   return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;     // to nearest, ties to even
 }
 
