@@ -196,14 +196,14 @@ SaliencyData open_saliency_folders(const SaliencyFolders& folders, int threads) 
 }
 
 io::Picture read_stimulus(const SaliencySample& sample) {
-  return io::as_rgb(io::read_image(sample.stimulus, io::Turn::AsStored));
+  return io::as_rgb(io::read_image(sample.stimulus, io::ExifOrientation::Ignore));
 }
 
 Image read_target(const SaliencySample& sample, const FixationBlur& blur, int threads) {
   if (!sample.map.empty()) {
-    return to_image(io::as_grey(io::read_image(sample.map, io::Turn::AsStored)));
+    return to_image(io::as_grey(io::read_image(sample.map, io::ExifOrientation::Ignore)));
   }
-  const auto size = io::image_size(sample.stimulus, io::Turn::AsStored);
+  const auto size = io::image_size(sample.stimulus, io::ExifOrientation::Ignore);
   return fixation_map(fixations_of(sample), {size.height, size.width}, blur,
                       sample.stimulus.string(), threads);
 }

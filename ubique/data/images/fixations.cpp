@@ -138,7 +138,7 @@ std::vector<Fixation> from_archive(const fs::path& path) {
 }
 
 std::vector<Fixation> from_picture(const fs::path& path) {
-  const auto picture = io::as_grey(io::read_image(path, io::Turn::AsStored));
+  const auto picture = io::as_grey(io::read_image(path, io::ExifOrientation::Ignore));
   std::vector<Fixation> fixations;
   for (std::size_t i = 0; i < picture.pixels.size(); ++i) {
     if (picture.pixels[i] <= 127) continue;

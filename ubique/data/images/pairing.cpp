@@ -139,7 +139,7 @@ std::optional<fs::path> common_file(const fs::path& path, const std::vector<fs::
 
 void check_sizes(const std::vector<SaliencySample>& samples, int threads) {
   const auto size_of = [](const fs::path& path) {
-    return io::image_size(path, io::Turn::AsStored);
+    return io::image_size(path, io::ExifOrientation::Ignore);
   };
   parallel_for(
       static_cast<std::int64_t>(samples.size()), threads,
