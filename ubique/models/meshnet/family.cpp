@@ -24,9 +24,9 @@ engine::GraphExport export_graph(engine::Model& model, const std::string& format
                                  const Config& config) {
   auto& meshnet = dynamic_cast<MeshNetModel&>(model);
   auto exported = graph_export(meshnet, read_graph_options(config, format, meshnet.settings()));
-  if (format == "tfjs") exported.companions = brainchop_companions(meshnet.settings());
+  if (format == "tfjs") exported.sidecar_files = brainchop_sidecar_files(meshnet.settings());
   if (format == "web") {
-    exported.companions = web_companions(meshnet.settings());
+    exported.sidecar_files = web_sidecar_files(meshnet.settings());
     exported.page = {"segment", {"onnx", "tfjs"}};
   }
   return exported;
@@ -60,7 +60,7 @@ class MeshNetFamily final : public engine::Family {
             {"ubique train meshnet -d data/arc -o runs/lesion", "the paper's recipe, best device"},
             {"ubique train meshnet -d heads -c 5 --shape 48,48,48 --spacing 4 -e 20 -o runs/small",
              "a small network on synthetic heads"},
-            {"ubique train meshnet -d data/arc -o runs/lesion --resume", "go on after a stop"},
+            {"ubique train meshnet -d data/arc -o runs/lesion --resume", "resume after a stop"},
             {"ubique train meshnet -d data/arc --memory 8GiB --dry-run",
              "how it would fit into 8 GiB"}}};
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network on the device that UBIQUE_TEST_DEVICE names (or the one that auto picks) against the
-// same on the CPU. A program of its own, because a pretend device must come first.
+// The network on the device that UBIQUE_TEST_DEVICE names (default: auto) against the CPU. A
+// program of its own, because the sham device must be selected before any other.
 #include <cstdio>
 #include <cstdlib>
 #include <optional>

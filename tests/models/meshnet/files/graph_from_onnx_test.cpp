@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX models of other exporters, read as a chain.
+// ONNX models of other exporters, read as a chain of layers.
 #include "ubique/models/meshnet/files/graph_from_onnx.h"
 
 #include <doctest/doctest.h>
@@ -65,7 +65,7 @@ TEST_CASE("graph from onnx: a convolution keeps its dilation and weights") {
   CHECK_FALSE(conv.bias.has_value());
 }
 
-TEST_CASE("graph from onnx: weights that are another's under a second name are found") {
+TEST_CASE("graph from onnx: weights shared under a second name are found") {
   auto model = with({{"Identity", "", {"w"}, {"v"}, {}},
                      {"Conv", "", {"c", "v"}, {"y"}, {{"pads", std::vector<std::int64_t>{1, 1}}}}});
   const auto graph = graph_from_onnx(model, "net.onnx");
@@ -74,7 +74,7 @@ TEST_CASE("graph from onnx: weights that are another's under a second name are f
   CHECK((std::get<engine::GraphConv>(graph.steps[1].op).weight.bytes == first.weight.bytes));
 }
 
-TEST_CASE("graph from onnx: GELU is known in the ways that exporters spell it out") {
+TEST_CASE("graph from onnx: GELU is recognised in the forms that exporters write") {
   using kernels::Activation;
   CHECK(activation_of({{"Div", "", {"c", "root"}, {"d"}, {}},
                        {"Erf", "", {"d"}, {"e"}, {}},
@@ -104,7 +104,7 @@ TEST_CASE("graph from onnx: other operators and functions are named") {
   CHECK(test::contains(refused(with({{"Relu", "", {"c"}, {"z"}, {}}})), "nothing makes 'y'"));
 }
 
-TEST_CASE("graph from onnx: convolutions that change sizes are refused with what they do") {
+TEST_CASE("graph from onnx: convolutions that change sizes are refused with the reason") {
   const auto changed = [](const std::string& key, io::OnnxAttribute value) {
     auto model = with({{"Relu", "", {"c"}, {"y"}, {}}});
     model.nodes[0].attributes[key] = std::move(value);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weight files of every system, made here under their names, and the real ones where they are.
+// Weight files with every system's tensor names, and the real files if they are present.
 #include <ATen/ATen.h>
 
 #include "tests/base/scratch.h"
@@ -38,8 +38,8 @@ bool same_bits(const MeshNetFile& a, const MeshNetFile& b) {
   return true;
 }
 
-/// The sample's tensors under another system's names: {"conv", "bn"} become these, blocks begin
-/// with `root`, layer i is called number(i).
+/// The sample's tensors under another system's names: layer i is `root` + i * `step`, its parts
+/// "conv" and "bn" are called `conv` and `norm`.
 std::vector<io::HostTensor> renamed(const MeshNetFile& file, const std::string& root,
                                     const std::string& conv, const std::string& norm,
                                     std::size_t step = 1) {
@@ -69,7 +69,8 @@ void write_enmesh_json(const std::filesystem::path& path, const MeshNetConfig& c
 
 }  // namespace
 
-TEST_CASE("import: exported safetensors and .pt come back bit by bit, configuration included") {
+TEST_CASE(
+    "import: exported safetensors and .pt are read back bit by bit, with their configuration") {
   const ScratchFolder folder;
   auto config = preset("meshnet-5");
   config.dilations = {1, 3, 2};
@@ -140,7 +141,7 @@ TEST_CASE("import: folded flat weights in a safetensors file that is called .pth
   CHECK(back.config.dilations == config.dilations);
 }
 
-TEST_CASE("import: mindgrab's norms without weights are known by what is missing") {
+TEST_CASE("import: mindgrab's norms without weights are inferred from the missing tensors") {
   const ScratchFolder folder;
   auto config = preset("meshnet-5");
   config.channels = 15;
@@ -172,7 +173,8 @@ TEST_CASE("import: an enMesh configuration beside the weights says dilations and
   CHECK(load_any(folder / "x.pt").config.activation == Activation::Relu);
   CHECK(load_any(folder / "x.pt").config.dropout == 0.25);
   write_enmesh_json(folder / "x.json", config, {{"gelu", true}});
-  CHECK(load_any(folder / "x.pt").config.activation == Activation::Elu);  // what that flag built
+  CHECK(load_any(folder / "x.pt").config.activation ==
+        Activation::Elu);  // what enMesh's code built from that flag
   write_enmesh_json(folder / "x.json", config, {{"elu", true}});
   CHECK(load_any(folder / "x.pt").config.activation == Activation::Elu);
   config.dilations.push_back(1);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Presets, settings, JSON and validation of the configuration.
 #include "ubique/models/meshnet/net/config.h"
 
 #include <doctest/doctest.h>
@@ -49,7 +50,7 @@ TEST_CASE("config: every key is read, and the receptive field follows") {
   CHECK(read("shape: [64]\n").preprocessing.shape == std::array<std::int64_t, 3>{64, 64, 64});
 }
 
-TEST_CASE("config: JSON brings back the same") {
+TEST_CASE("config: JSON gives back the same configuration") {
   auto config = read("channels: 7\nactivation: gelu_tanh\nnorm: none\nspacing: 1.5\n");
   config.labels = {{"background", {0, 0, 0}}, {"lesion", {255, 10, 0}}};
   CHECK(meshnet::from_json(to_json(config), "x") == config);
@@ -57,7 +58,7 @@ TEST_CASE("config: JSON brings back the same") {
   CHECK(meshnet::from_json(Json::object(), "x") == MeshNetConfig());
 }
 
-TEST_CASE("config: values that cannot be are refused by key") {
+TEST_CASE("config: invalid values are refused by key") {
   for (const auto& [yaml, key] : std::vector<std::pair<std::string, std::string>>{
            {"channels: 0", "channels"},
            {"classes: 1", "classes"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network and its loss against numbers made by arc-meshchop itself.
+// The network and its loss against values computed by arc-meshchop itself.
 #include "tests/models/meshnet/net/network_samples.h"
 #include "ubique/base/files/file.h"
 #include "ubique/base/text/json.h"
@@ -22,7 +22,7 @@ struct Golden {
   }
 };
 
-/// Nothing where the golden folder is absent.
+/// Empty if the golden folder is absent.
 std::vector<Golden> goldens() {
   const auto folder = shared_folder("golden/meshnet");
   if (folder.empty()) return {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the network's tests share: golden files as tensors, small networks, comparisons.
+// A small network with non-trivial weights, for the tests of the network and its users.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -17,7 +17,7 @@
 
 namespace ubique::test {
 
-/// A network whose every tensor, biases and statistics too, has values worth testing.
+/// A network whose tensors all have non-trivial values, biases and statistics included.
 inline std::shared_ptr<meshnet::MeshNet> lively_network(const meshnet::MeshNetConfig& config,
                                                         std::uint64_t seed = 3) {
   auto network = std::make_shared<meshnet::MeshNet>(config);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network against the same written plainly with autograd's own ops, in every variant.
+// The network against a plain implementation with autograd's own ops, in every variant.
 #include "ubique/models/meshnet/net/network.h"
 
 #include "tests/base/scratch.h"
@@ -30,8 +30,7 @@ at::Tensor plain_activation(const at::Tensor& x, Activation activation) {
   return at::relu(x);
 }
 
-/// The network in train mode as anybody would write it; running statistics move as torch moves
-/// them.
+/// The network in train mode, written with torch's own ops, which update the running statistics.
 at::Tensor plain_forward(MeshNet& network, at::Tensor x) {
   const auto& config = network.config();
   for (std::size_t i = 0; i < config.layers(); ++i) {
@@ -80,7 +79,7 @@ void check_same_pass(const Pass& ours, const Pass& plain, double tolerance) {
   for (std::size_t i = 0; i < ours.gradients.size(); ++i) {
     INFO(ours.gradients[i].first);
     const auto& expected = plain.gradients[i].second;
-    // A bias in front of a norm has a gradient of zero, which autograd gives with rounding errors.
+    // A bias before a norm has a gradient of zero, which autograd computes with rounding errors.
     const auto scale = std::max(1.0, expected.abs().max().item<double>());
     CHECK(distance(ours.gradients[i].second, expected) < tolerance * scale);
   }
@@ -91,7 +90,7 @@ void check_same_pass(const Pass& ours, const Pass& plain, double tolerance) {
   }
 }
 
-/// Both ways from the same weights, in double.
+/// Both implementations from the same weights, in double.
 void compare_with_plain(const MeshNetConfig& config, const TrainingOptions& options = {},
                         at::IntArrayRef shape = {2, 1, 7, 5, 9}) {
   auto ours = lively_network(config), plain = lively_network(config);
@@ -207,7 +206,7 @@ TEST_CASE("network: a kernel of five and two input channels") {
   compare_with_plain(config, {}, {2, 2, 7, 5, 9});
 }
 
-TEST_CASE("network: running statistics move once a step, whatever is computed again") {
+TEST_CASE("network: running statistics are updated once a step, also with recomputation") {
   for (const std::int64_t segments : {0, 2}) {
     auto network = lively_network(small_config());
     network->set_training_options({1, segments, false});
@@ -216,7 +215,7 @@ TEST_CASE("network: running statistics move once a step, whatever is computed ag
   }
 }
 
-TEST_CASE("network: a bias in front of a batch norm has a defined gradient of zero") {
+TEST_CASE("network: a bias before a batch norm has a defined gradient of zero") {
   auto network = lively_network(small_config());
   network->forward(random_tensor({1, 1, 5, 6, 7}, 9)).sum().backward();
   const auto gradient = network->blocks[2]->conv->bias.grad();
@@ -224,7 +223,7 @@ TEST_CASE("network: a bias in front of a batch norm has a defined gradient of ze
   CHECK(gradient.abs().max().item<float>() == 0);
 }
 
-TEST_CASE("network: dropout drops whole channels, and the same ones when computed again") {
+TEST_CASE("network: dropout drops whole channels, and the same ones when recomputed") {
   auto config = small_config();
   config.channels = 8;
   config.dropout = 0.5;
@@ -258,7 +257,7 @@ TEST_CASE("network: eval mode uses running statistics and can be differentiated"
   CHECK(distance(network->forward(image), with_gradient) < 1e-6);
 }
 
-TEST_CASE("network: train mode without gradients still moves the statistics") {
+TEST_CASE("network: train mode without gradients still updates the statistics") {
   auto network = lively_network(small_config());
   const at::NoGradGuard no_gradients;
   const auto logits = network->forward(random_tensor({1, 1, 5, 6, 7}, 9));
@@ -275,7 +274,7 @@ TEST_CASE("network: under autocast convolutions are bf16, statistics and gradien
   {
     const engine::Autocast autocast(c10::kCPU, {true, at::kBFloat16});
     logits = mixed->forward(image);
-    logits.to(at::kFloat).square().mean().backward();  // inside the region: must not matter
+    logits.to(at::kFloat).square().mean().backward();  // inside the region: must make no difference
   }
   CHECK((logits.scalar_type() == at::kBFloat16));
   CHECK(relative_distance(logits, expected) < 0.05);
@@ -287,7 +286,7 @@ TEST_CASE("network: under autocast convolutions are bf16, statistics and gradien
   }
 }
 
-TEST_CASE("network: going backward twice through one step is refused") {
+TEST_CASE("network: a second backward through one step is refused") {
   auto network = lively_network(small_config());
   const auto loss = network->forward(random_tensor({1, 1, 5, 6, 7}, 9)).sum();
   loss.backward({}, /*retain_graph=*/true);
@@ -325,7 +324,7 @@ TEST_CASE("network: weights of other channels are refused before anything change
   CHECK(at::equal(five.blocks[0]->conv->weight, before));
 }
 
-TEST_CASE("needs: what a step keeps is what the chain keeps") {
+TEST_CASE("needs: the saved activations are those that the chain saves") {
   CHECK(chain_peak(9, 0) == 11);
   CHECK(chain_peak(9, 3) == 6);
   const auto needs = needs_of(preset("meshnet-26"), {256, 256, 256});

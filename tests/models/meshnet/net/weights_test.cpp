@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tests/models/meshnet/net/network_samples.h"
+// Folding of batch norms.
 #include "ubique/models/meshnet/net/weights.h"
+#include "tests/models/meshnet/net/network_samples.h"
 
 using namespace ubique;
 using namespace ubique::meshnet;
@@ -35,7 +36,7 @@ TEST_CASE("fold: a folded network gives the logits of the one with batch norms")
   }
 }
 
-TEST_CASE("fold: what has no batch norm stays as it is") {
+TEST_CASE("fold: a network without batch norms is unchanged") {
   auto config = preset("meshnet-5");
   config.norm = Norm::Instance;
   const auto network = lively_network(config);

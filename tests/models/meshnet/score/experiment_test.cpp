@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Pooling of restarts, run records and comparisons.
 #include "ubique/models/meshnet/score/experiment.h"
 
 #include <doctest/doctest.h>
@@ -33,7 +34,7 @@ std::vector<RunRecord> two_folds() {
 
 }  // namespace
 
-TEST_CASE("experiment: restarts are taken together per subject before subjects are") {
+TEST_CASE("experiment: restarts are pooled per subject first") {
   const auto mean = pool_subjects(two_folds(), "dice", RestartPolicy::Mean);
   CHECK(mean.at("a") == doctest::Approx(0.4));
   CHECK(mean.at("b") == doctest::Approx(0.85));
@@ -44,11 +45,11 @@ TEST_CASE("experiment: restarts are taken together per subject before subjects a
   CHECK(least_error.at("b") == doctest::Approx(0.1));
 }
 
-TEST_CASE("experiment: an infinite volume difference does not poison a mean") {
+TEST_CASE("experiment: an infinite volume difference is left out of a mean") {
   CHECK(pool_subjects(two_folds(), "avd", RestartPolicy::Mean).at("a") == doctest::Approx(0.5));
 }
 
-TEST_CASE("experiment: a run's record survives its file, infinity too") {
+TEST_CASE("experiment: a run record is read back from its file, infinity included") {
   const test::ScratchFolder folder;
   const auto path = folder.path() / "results.json";
   const auto written = two_folds()[1];
@@ -59,7 +60,7 @@ TEST_CASE("experiment: a run's record survives its file, infinity too") {
   CHECK(read.restart == 1);
 }
 
-TEST_CASE("experiment: what is no record is refused by name") {
+TEST_CASE("experiment: a file that is no run record is refused by name") {
   const test::ScratchFolder folder;
   const auto path = folder.path() / "results.json";
   write_file(path, R"({"outer_fold": 0})");

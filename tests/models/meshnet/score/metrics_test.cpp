@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Dice, AVD and MCC against arc-meshchop's values.
 #include "ubique/models/meshnet/score/metrics.h"
 
 #include <doctest/doctest.h>
@@ -24,7 +25,7 @@ std::vector<std::uint8_t> bytes_of(const io::SafetensorsFile& file, const std::s
 
 }  // namespace
 
-TEST_CASE("metrics: equal to the original system's, with empty and full maps") {
+TEST_CASE("metrics: equal to arc-meshchop's, with empty and full maps") {
   const auto folder = test::shared_folder("golden/meshnet");
   if (folder.empty()) return;
   const io::SafetensorsFile file(folder / "metrics.safetensors");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Constants are from NumPy 2.4.6 and SciPy 1.17.1.
+// Summaries, quantiles, Wilcoxon and Holm. Expected values are from NumPy 2.4.6 and SciPy 1.17.1.
 #include <doctest/doctest.h>
 
 #include <limits>
@@ -14,7 +14,7 @@ namespace {
 
 using Values = std::vector<double>;
 
-/// n numbers of an arithmetic pattern without ties, as the constants were made with.
+/// n numbers without ties, the inputs of the expected values.
 Values pattern(int n, int factor, int offset, int modulus) {
   Values values;
   for (int i = 0; i < n; ++i) {
@@ -86,14 +86,14 @@ TEST_CASE("statistics: larger samples get the normal approximation, ties account
   check_wilcoxon(a, b, 42, 0.09930372128434721, false);
 }
 
-TEST_CASE("statistics: equal lists differ with p = 1") {
+TEST_CASE("statistics: equal lists give p = 1") {
   const Values same(30, 0.5);
   const auto result = meshnet::wilcoxon(same, same);
   CHECK(result.p == 1);
   CHECK(result.statistic == 0);
 }
 
-TEST_CASE("statistics: pairs that are none are refused") {
+TEST_CASE("statistics: invalid pairs are refused") {
   const double infinite = std::numeric_limits<double>::infinity();
   CHECK(test::contains(test::refusal_of(ErrorKind::Usage,
                                         [] {

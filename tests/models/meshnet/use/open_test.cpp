@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models as the commands open them.
+// Opening a model for use.
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 
 using namespace ubique;
 
-TEST_CASE("files: a checkpoint of another family is refused by name") {
+TEST_CASE("open: a checkpoint of another family is refused by name") {
   const test::ScratchFolder folder;
   engine::Checkpoint checkpoint;
   checkpoint.family = "poolnet";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Geometry and colours of the overlay pictures.
 #include "ubique/models/meshnet/use/overlay.h"
 
 #include <doctest/doctest.h>
@@ -23,7 +24,8 @@ Sample labelled_block() {
   return sample;
 }
 
-/// Middle of the coloured pixels of a part of the picture, as shares of it; negative if none.
+/// Centre of the coloured pixels in columns left to right, as fractions of that part; negative if
+/// there are none.
 std::pair<double, double> coloured_centre(const io::Picture& picture, int left, int right) {
   double x_sum = 0, y_sum = 0, count = 0;
   for (int y = 0; y < picture.height; ++y) {

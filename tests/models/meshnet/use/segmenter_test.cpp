@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inference in every mode against the network in eval mode, and against the goldens.
+// Inference in every mode against the network in eval mode and against golden values.
 #include "ubique/models/meshnet/use/segmenter.h"
 
 #include "tests/base/scratch.h"
@@ -83,7 +83,7 @@ TEST_CASE("segmenter: slabs of any number of planes give the whole volume's numb
   const auto file = lively_file(shallow());
   const auto image = random_tensor({13, 6, 7}, 8);
   SegmenterOptions options = in_mode(SegmenterMode::Stream);
-  options.dtype = at::kBFloat16;  // not the host's own way
+  options.dtype = at::kBFloat16;  // not the host's f32 streaming
   auto whole = options;
   whole.mode = SegmenterMode::Whole;
   const auto expected = Segmenter(file, whole).logits(image);
@@ -147,8 +147,7 @@ TEST_CASE("segmenter: instance norms run whole and cannot be streamed") {
                "instance norms"));
 }
 
-TEST_CASE(
-    "segmenter: values that are not finite are an error, and a limit of memory makes it stream") {
+TEST_CASE("segmenter: non-finite values are an error, and a memory limit makes it stream") {
   const auto file = lively_file(shallow());
   auto image = random_tensor({10, 9, 12}, 8);
   image[4][3][5] = NAN;

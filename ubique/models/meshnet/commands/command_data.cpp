@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique data meshnet`: synthetic heads, folds, and scans prepared ahead of a training run.
+// `ubique data meshnet`: synthetic heads, splits, and scans conformed ahead of training.
 #include <fmt/format.h>
 
 #include <iostream>
@@ -18,7 +18,7 @@
 namespace ubique::meshnet {
 namespace {
 
-/// Thrown by the progress callback: heads are whole files, so stopping between two loses nothing.
+/// Thrown by the progress callback. Every head is a complete file, so stopping between two is safe.
 struct SynthStopped {};
 
 std::int64_t write_heads(const std::filesystem::path& folder, const data::PhantomOptions& options,
@@ -58,12 +58,12 @@ engine::Outcome synth(const engine::Request& request) {
   json["shape"] = options.size;
   json["spacing"] = options.spacing();
   if (done < options.count) {
-    return {fmt::format("stopped after {} of {} heads; the same command goes on\n", done,
+    return {fmt::format("stopped after {} of {} heads; the same command resumes\n", done,
                         options.count),
             json, ExitCode::Interrupted};
   }
   const auto text = fmt::format(
-      "{} heads in {} (seed {})\nlearn from them: ubique train meshnet -d {} --shape {},{},{} "
+      "{} heads in {} (seed {})\ntrain on them: ubique train meshnet -d {} --shape {},{},{} "
       "--spacing {:g} -c 5\n",
       done, folder.string(), options.seed, folder.string(), options.size, options.size,
       options.size, options.spacing());
@@ -138,7 +138,7 @@ engine::Outcome prepare(const engine::Request& request) {
 engine::Command synth_command() {
   return {.verb = "data",
           .name = "synth",
-          .summary = "make heads with stroke lesions and their masks, from nothing but a seed",
+          .summary = "make synthetic heads with stroke lesions and masks from a seed",
           .needs_device = false,
           .options = {{"--count", "count", "N", "heads (24)"},
                       {"--size", "size", "N", "voxels along each axis, 16 to 512 (48)"},
@@ -154,7 +154,7 @@ engine::Command splits_command() {
   for (auto& option : fold_options()) options.push_back(std::move(option));
   return {.verb = "data",
           .name = "splits",
-          .summary = "divide a study into folds balanced by lesion size and acquisition",
+          .summary = "split a study into folds stratified by lesion size and acquisition",
           .needs_device = false,
           .options = std::move(options),
           .examples = {{"ubique data meshnet splits -d data/arc -o splits.json",

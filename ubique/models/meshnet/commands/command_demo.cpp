@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique demo meshnet`: heads, training, unseen heads scored, one of them segmented. Everything a
-// lab would do, in minutes and without a download, by the same commands.
+// `ubique demo meshnet`: makes synthetic heads, trains, scores unseen heads and segments one, with
+// the same code as the single commands.
 #include <fmt/format.h>
 
 #include "ubique/data/scans/study/folder_scan.h"
@@ -14,8 +14,8 @@ namespace {
 namespace fs = std::filesystem;
 using engine::demo_request;
 
-/// The demo's settings as flags of the commands it runs. Lesions are a hundredth of a head: with
-/// the paper's bg_weight a run this short may stay where nothing is a lesion.
+/// Settings of the training. Lesions are about 1 % of a head: with the paper's bg_weight so short a
+/// run may end predicting background only.
 constexpr std::pair<const char*, const char*> kTraining[] = {
     {"channels", "5"},    {"shape", "48,48,48"},   {"spacing", "4"}, {"size_bins", "quartiles"},
     {"epochs", "30"},     {"validate_every", "5"}, {"lr", "0.02"},   {"warmup", "0.1"},

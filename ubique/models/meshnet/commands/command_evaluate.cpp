@@ -44,7 +44,7 @@ engine::Outcome scores_outcome(const Scoring& scoring, std::size_t asked) {
   return outcome;
 }
 
-/// What was scored is shown even if it cannot be written.
+/// A failed write is logged and sets the exit code; the scores are still printed.
 void write_scores(const fs::path& folder, const Scoring& scoring, engine::Outcome& outcome) {
   try {
     write_file(folder / "scores.csv", scores_csv(scoring.scores));
@@ -73,7 +73,7 @@ engine::Outcome evaluate_meshnet(const engine::Request& request) {
   const auto indices = part_of(study, settings, part);
   check(!indices.empty(), ErrorKind::Usage,
         "[meshnet.evaluate] nothing to score; got an empty part '{}', expected test or all.", part);
-  if (!request.output.empty()) make_folder(request.output);  // an hour before it is needed
+  if (!request.output.empty()) make_folder(request.output);  // fail now, not after an hour
 
   options.threads = std::max(1, session.plan().compute_threads.value);
   ScanSegmenter segmenter(file, segmenter_options(session.plan(), session.torch_device()),
@@ -98,7 +98,7 @@ engine::Command evaluate_command() {
   options.push_back({"--part", "part", "NAME", "test (default), val, train or all"});
   options.push_back({"--components", "components", "POLICY", "none, largest or min-size:MM3"});
   options.push_back({"--resample-method", "resample_method", "NAME",
-                     "instead of the way the network was trained with"});
+                     "instead of the one the network was trained with"});
   return {.verb = "evaluate",
           .summary = "Dice of lesion and macro, AVD, MCC: per subject and lesion size",
           .needs_model = true,

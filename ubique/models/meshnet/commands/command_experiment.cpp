@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique experiment meshnet`: folds times restarts. What is complete is skipped, what was stopped
-// is resumed; so a month of training survives every reboot.
+// `ubique experiment meshnet`: trains and tests folds times restarts. Complete runs are skipped and
+// interrupted ones resumed, so the same command continues after a reboot.
 #include <fmt/format.h>
 
 #include <set>
@@ -29,8 +29,8 @@ struct ExperimentSettings {
   std::string against;
 };
 
-/// Which network of the experiment.
-struct RunPlace {
+/// One run of the experiment.
+struct RunId {
   std::int64_t fold = 0, restart = 0;
   std::string name() const { return fmt::format("fold_{}_restart_{}", fold, restart); }
 };
@@ -49,25 +49,25 @@ ExperimentSettings read_experiment_settings(const engine::Request& request) {
   return settings;
 }
 
-/// The request of one run: the same settings, its own fold and seed, no validation.
+/// The settings of one run: its own fold and seed, no validation.
 engine::Request run_request(const engine::Request& request, const ExperimentSettings& settings,
-                            const RunPlace& place) {
-  auto run = request;
-  const auto seed = settings.first_seed + static_cast<std::uint64_t>(place.restart);
-  run.config.set_flag("outer_fold", std::to_string(place.fold));
-  run.config.set_flag("seed", std::to_string(seed));
-  run.config.set_flag("all_train", "true");
-  run.output = settings.folder / place.name();
-  return run;
+                            const RunId& run) {
+  auto changed = request;
+  const auto seed = settings.first_seed + static_cast<std::uint64_t>(run.restart);
+  changed.config.set_flag("outer_fold", std::to_string(run.fold));
+  changed.config.set_flag("seed", std::to_string(seed));
+  changed.config.set_flag("all_train", "true");
+  changed.output = settings.folder / run.name();
+  return changed;
 }
 
-/// Nothing if the person stopped it.
-std::optional<RunRecord> test_run(const engine::Request& request, const RunPlace& place,
+/// Empty if the run was interrupted.
+std::optional<RunRecord> test_run(const engine::Request& request, const RunId& run,
                                   MeshNetTask& task, const engine::TrainResult& trained,
                                   const engine::Session& session) {
   const auto settings = read_study_settings(request.config);
   const auto study = open_study(settings);
-  const auto& test = study.splits.outer.at(static_cast<std::size_t>(place.fold)).test;
+  const auto& test = study.splits.outer.at(static_cast<std::size_t>(run.fold)).test;
   std::vector<std::string> bins;
   for (const auto index : test) bins.push_back(study.size_bins[static_cast<std::size_t>(index)]);
   SegmenterOptions options;  // f32, as the paper's protocol tests
@@ -86,8 +86,8 @@ std::optional<RunRecord> test_run(const engine::Request& request, const RunPlace
         failed.size(), test.size(), failed.empty() ? "" : failed.front().id);
   if (scores.size() < test.size()) return std::nullopt;
 
-  RunRecord record{place.fold,
-                   place.restart,
+  RunRecord record{run.fold,
+                   run.restart,
                    task.recipe().seed,
                    trained.train_loss,
                    trained.seconds,
@@ -105,18 +105,18 @@ std::optional<RunRecord> test_run(const engine::Request& request, const RunPlace
   return record;
 }
 
-/// Nothing if the person stopped it.
-std::optional<RunRecord> do_run(engine::Session& session, engine::Request request,
-                                const RunPlace& place) {
+/// Empty if the run was interrupted.
+std::optional<RunRecord> train_and_test(engine::Session& session, engine::Request request,
+                                        const RunId& run) {
   const auto& folder = request.output;
   const bool resume = fs::exists(folder);  // without a checkpoint in it, the run starts over
   request.config.set_flag("resume", resume ? "true" : "false");
-  log::info("{}{}", place.name(), resume ? ", resumed" : "");
+  log::info("{}{}", run.name(), resume ? ", resumed" : "");
   const auto trained = engine::train_walk(
       session, request, [](const engine::Request& own) { return make_task(own); });
   if (trained.result.interrupted) return std::nullopt;
   auto& task = dynamic_cast<MeshNetTask&>(*trained.task);
-  auto record = test_run(request, place, task, trained.result, session);
+  auto record = test_run(request, run, task, trained.result, session);
   if (record) write_file(folder / "results.json", to_json(*record).dump(2) + "\n");
   return record;
 }
@@ -144,7 +144,7 @@ engine::Outcome sum_up(const ExperimentSettings& settings, const std::vector<Run
   return outcome;
 }
 
-/// A finished run; Input error if it is of another network, whose scores must not be pooled.
+/// The record of a complete run; Input error if it is of another network.
 RunRecord finished_run(const fs::path& path, const std::string& network) {
   auto record = read_run_record(path);
   check(record.network.empty() || record.network == network, ErrorKind::Input,
@@ -158,18 +158,18 @@ engine::Outcome experiment_meshnet(const engine::Request& request) {
   engine::Session session(request, plan::Mode::Train);
   const auto study = read_study_settings(request.config);
   const auto network = read_config(request.config).name();
-  if (!settings.against.empty()) read_experiment(settings.against);  // now, not after a month
+  if (!settings.against.empty()) read_experiment(settings.against);  // fail now, not at the end
   make_folder(settings.folder);
   std::vector<RunRecord> records;
   for (std::int64_t fold = 0; fold < study.outer_folds; ++fold) {
     for (std::int64_t restart = 0; restart < settings.restarts; ++restart) {
-      const RunPlace place{fold, restart};
-      const auto finished = settings.folder / place.name() / "results.json";
+      const RunId run{fold, restart};
+      const auto finished = settings.folder / run.name() / "results.json";
       if (settings.skip_completed && fs::exists(finished)) {
         records.push_back(finished_run(finished, network));
         continue;
       }
-      auto record = do_run(session, run_request(request, settings, place), place);
+      auto record = train_and_test(session, run_request(request, settings, run), run);
       if (!record)
         return sum_up(settings, records,
                       static_cast<std::size_t>(study.outer_folds * settings.restarts));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique run meshnet`: label maps of scans, a whole folder at once. A scan that cannot be read
-// does not stop the others; the exit code says that some failed.
+// `ubique run meshnet`: segments scans and sums up the results as a table, JSON and volumes.csv.
+// The exit code says whether some scans failed.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -49,8 +49,8 @@ SegmentFilesOptions read_run_settings(const engine::Request& request) {
 
 constexpr const char* kVolumesHeader = "scan,label,name,voxels,mm3";
 
-/// Rows of earlier runs into the same folder, without the scans of this one.
-std::string rows_of_others(const fs::path& path, const std::vector<SegmentedFile>& done) {
+/// Rows of volumes.csv from earlier runs, without the scans of this run.
+std::string earlier_rows(const fs::path& path, const std::vector<SegmentedFile>& done) {
   if (!fs::exists(path)) return {};
   const auto lines = split(read_file(path), '\n');
   if (lines.front() != kVolumesHeader) return {};
@@ -65,7 +65,7 @@ std::string rows_of_others(const fs::path& path, const std::vector<SegmentedFile
 }
 
 void write_volumes(const fs::path& path, const std::vector<SegmentedFile>& done) {
-  auto text = fmt::format("{}\n{}", kVolumesHeader, rows_of_others(path, done));
+  auto text = fmt::format("{}\n{}", kVolumesHeader, earlier_rows(path, done));
   for (const auto& row : done) {
     for (const auto& volume : row.volumes) {
       text += fmt::format("{},{},{},{},{:.3f}\n", csv_field(row.name), volume.label,
@@ -109,13 +109,13 @@ engine::Outcome run_outcome(const SegmentFilesOptions& settings,
     }
   }
   outcome.json["failed"] = failed;
-  const auto well = done.size() - failed;
-  outcome.text = fmt::format("{}\n{} of {} scans segmented", table.to_text(), well, asked);
-  if (well > 0) {
+  const auto succeeded = done.size() - failed;
+  outcome.text = fmt::format("{}\n{} of {} scans segmented", table.to_text(), succeeded, asked);
+  if (succeeded > 0) {
     write_volumes(settings.output / "volumes.csv", done);
     outcome.text += fmt::format("; volumes in {}", (settings.output / "volumes.csv").string());
   }
-  if (done.size() < asked) outcome.text += "; stopped, --skip-existing goes on";
+  if (done.size() < asked) outcome.text += "; stopped, --skip-existing resumes";
   outcome.text += "\n";
   if (failed > 0) outcome.code = ExitCode::Input;
   if (done.size() < asked) outcome.code = ExitCode::Interrupted;
@@ -146,7 +146,7 @@ engine::Command run_command() {
                   {"--components", "components", "POLICY", "none, largest or min-size:MM3"},
                   {"--probabilities", "probabilities", "", "also probability maps, one per label"},
                   {"--overlay,!--no-overlay", "overlay", "", "pictures in three planes (on)"},
-                  {"--skip-existing", "skip_existing", "", "leave scans alone that have labels"},
+                  {"--skip-existing", "skip_existing", "", "skip scans that already have labels"},
                   {"--volume", "volume", "N", "which volume of a 4D file"}},
       .examples = {{"ubique run meshnet scans/ --model runs/lesion/checkpoints/best -o out",
                     "a folder of scans with a network trained here"},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique validate meshnet`: results beside the published table, with a verdict.
+// `ubique validate meshnet`: an experiment compared with the published table.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ const PublishedRow& published_row(const std::string& variant) {
        variant, join(names, ", "), hint(lowercase(name), names));
 }
 
-/// The levels of arc-meshchop's own protocol; its bounds are for MeshNet-26.
+/// Parity levels of arc-meshchop's protocol, whose bounds are for MeshNet-26.
 std::string parity_level(const Figures& ours, const PublishedRow& paper) {
   const bool strict = std::abs(ours.dice - paper.dice) <= .01 &&
                       std::abs(ours.avd - paper.avd) <= .02 &&

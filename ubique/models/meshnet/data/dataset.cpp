@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loads batches from the scan cache; opens that cache from settings.
 #include "ubique/models/meshnet/data/dataset.h"
 
 #include <ATen/ATen.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans with masks as batches: conformed once, kept in the shared cache, handed out as tensors.
+// A dataset of scans with masks: conformed once, kept in the shared cache, loaded as batches.
 #pragma once
 
 #include <memory>

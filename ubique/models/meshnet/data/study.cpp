@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the settings, opens the cohort and makes or loads its splits.
 #include "ubique/models/meshnet/data/study.h"
 
 #include "ubique/base/error.h"
@@ -37,10 +38,10 @@ std::vector<std::int64_t> lesion_sizes(const data::Cohort& cohort) {
   return sizes;
 }
 
-/// Balanced by lesion size and acquisition; a study too small for that by acquisition, or not at
-/// all, with a warning.
-data::Splits divide(const data::Cohort& cohort, const StudySettings& settings) {
-  std::vector<std::string> acquisitions, alike(cohort.subjects.size(), "all");
+/// Stratified by lesion size and acquisition; a study too small for that by acquisition alone, or
+/// not at all, with a warning.
+data::Splits stratified_splits(const data::Cohort& cohort, const StudySettings& settings) {
+  std::vector<std::string> acquisitions, one_stratum(cohort.subjects.size(), "all");
   for (const auto& subject : cohort.subjects) acquisitions.push_back(subject.acquisition);
   const auto folds = [&](const std::vector<std::string>& labels) {
     return data::nested_folds(labels, settings.outer_folds, settings.inner_folds);
@@ -50,10 +51,10 @@ data::Splits divide(const data::Cohort& cohort, const StudySettings& settings) {
       return folds(labels);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::Usage) throw;
-      log::warn("{} Balancing by less.", error.what());
+      log::warn("{} Stratifying by fewer criteria.", error.what());
     }
   }
-  return folds(alike);
+  return folds(one_stratum);
 }
 
 void check_fold(const char* key, std::int64_t fold, std::size_t folds) {
@@ -73,11 +74,11 @@ std::vector<engine::Option> data_options() {
 
 std::vector<engine::Option> fold_options() {
   return {
-      {"--outer-fold", "outer_fold", "N", "which part is kept for the test (0)"},
-      {"--inner-fold", "inner_fold", "N", "which part of the rest is for validation (0)"},
-      {"--outer-folds", "outer_folds", "N", "parts (3)"},
-      {"--inner-folds", "inner_folds", "N", "parts of the rest (3)"},
-      {"--splits", "splits", "FILE", "folds to take over, as arc-meshchop saves them"},
+      {"--outer-fold", "outer_fold", "N", "which fold is the test set (0)"},
+      {"--inner-fold", "inner_fold", "N", "which fold of the rest is for validation (0)"},
+      {"--outer-folds", "outer_folds", "N", "number of folds (3)"},
+      {"--inner-folds", "inner_folds", "N", "number of folds of the rest (3)"},
+      {"--splits", "splits", "FILE", "folds to use, as arc-meshchop saves them"},
       {"--size-bins", "size_bins", "NAME", "strata by lesion size: paper or quartiles"},
       {"--paper-parity", "paper_parity", "", "insist on the paper's 223 scans"},
   };
@@ -86,8 +87,9 @@ std::vector<engine::Option> fold_options() {
 std::vector<engine::Option> intensity_options() {
   return {
       {"--normalization", "normalization", "NAME", "min_max, quantile, z_score or none"},
-      {"--low-quantile", "low_quantile", "SHARE", "of quantile: what becomes 0 (0.05)"},
-      {"--high-quantile", "high_quantile", "SHARE", "of quantile: what becomes 1 (0.95)"},
+      {"--low-quantile", "low_quantile", "SHARE", "for quantile: the quantile mapped to 0 (0.05)"},
+      {"--high-quantile", "high_quantile", "SHARE",
+       "for quantile: the quantile mapped to 1 (0.95)"},
   };
 }
 
@@ -113,7 +115,7 @@ Study open_study(const StudySettings& settings) {
   if (settings.paper_parity) check_paper(study.cohort);
   study.size_bins = data::size_bins(lesion_sizes(study.cohort), settings.bins);
   if (settings.splits.empty()) {
-    study.splits = divide(study.cohort, settings);
+    study.splits = stratified_splits(study.cohort, settings);
     for (const auto& subject : study.cohort.subjects) {
       study.splits.subject_ids.push_back(subject.id);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The study a network learns from: which scans, how they are divided, and how they are prepared.
-// Read once from a person's settings; train, evaluate and experiment share it.
+// The study a network is trained on: its scans and their split into folds, read from settings.
+// Shared by train, evaluate and experiment.
 #pragma once
 
 #include <filesystem>
@@ -17,11 +17,11 @@ namespace ubique::meshnet {
 struct StudySettings {
   std::filesystem::path folder;  ///< manifest, BIDS folder, or folder with images/ and masks/
   std::string suffix = "T2w";    ///< of BIDS scans
-  std::filesystem::path splits;  ///< a division to take over; empty = made here
+  std::filesystem::path splits;  ///< a file of splits to use; empty = computed
   data::SizeBins bins = data::SizeBins::Paper;
   int outer_folds = 3, inner_folds = 3;
   std::int64_t outer_fold = 0, inner_fold = 0;
-  bool paper_parity = false;  ///< refuse what is not the paper's 223 scans
+  bool paper_parity = false;  ///< refuse any study but the paper's 223 scans
 };
 
 struct Study {
@@ -31,7 +31,7 @@ struct Study {
 };
 
 /// Keys: data, suffix, splits, size_bins, outer_folds, inner_folds, outer_fold, inner_fold,
-/// paper_parity. Usage error for values that cannot be.
+/// paper_parity. Usage error for invalid values.
 StudySettings read_study_settings(const Config& config);
 
 /// Flags for read_study_settings: where the study is ...
@@ -41,13 +41,14 @@ std::vector<engine::Option> fold_options();
 /// Flags for intensity normalisation, keys of read_config.
 std::vector<engine::Option> intensity_options();
 
-/// Opens the cohort, counts lesions where the manifest does not say, and divides it. Input error
-/// for missing masks and, under paper parity, for another number or kind of scans.
+/// Opens the cohort, measures lesions that the manifest lacks, and splits it into folds. Input
+/// error for missing masks and, with paper_parity, for another number or kind of scans.
 Study open_study(const StudySettings& settings);
 
-/// The training and validation parts of the settings' folds.
+/// The training and validation subjects of the settings' folds.
 data::InnerFold inner_fold(const Study& study, const StudySettings& settings);
 
+/// The subjects with these indices.
 std::vector<data::Subject> pick(const data::Cohort& cohort, const data::Indices& indices);
 
 }  // namespace ubique::meshnet

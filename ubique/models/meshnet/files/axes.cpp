@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Permutes and flips tensors between RAS and LIA axes.
 #include "ubique/models/meshnet/files/axes.h"
 
 #include <ATen/ATen.h>
@@ -13,7 +14,7 @@ at::Tensor from_browser_axes(const at::Tensor& tensor) {
   return tensor.flip({-3, -2}).transpose(-2, -1).contiguous();
 }
 
-bool learned_in_browser_axes(const MeshNetConfig& config) {
+bool trained_in_browser_axes(const MeshNetConfig& config) {
   return config.preprocessing.conform == "brainchop";
 }
 

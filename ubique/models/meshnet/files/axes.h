@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The axes in which networks see a head. Most learn in RAS; BrainChop shows all of them LIA. A
-// convolution's kernels can be turned instead of the head, which changes no number.
+// Axis orders of network inputs. Networks are mostly trained on RAS volumes; BrainChop passes LIA.
+// Permuting and flipping the kernels instead of the volume gives the same numbers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,14 +9,15 @@
 
 namespace ubique::meshnet {
 
-/// The last three axes from (R, A, S) to (L, I, A); for volumes and kernels alike. Exact.
+/// Reorders the last three axes of a volume or kernel from (R, A, S) to (L, I, A). Exact.
 at::Tensor to_browser_axes(const at::Tensor& tensor);
-at::Tensor from_browser_axes(const at::Tensor& tensor);  ///< and back
+at::Tensor from_browser_axes(const at::Tensor& tensor);  ///< the inverse
 
-/// Did the network learn in BrainChop's axes?
-bool learned_in_browser_axes(const MeshNetConfig& config);
+/// True if the network was trained in BrainChop's axes.
+bool trained_in_browser_axes(const MeshNetConfig& config);
 
-/// All kernels turned, so that a head in (L, I, A) gives what it gave in (R, A, S).
+/// Applies `turn`, one of the two functions above, to all kernels: the network then takes volumes
+/// in the other axis order.
 MeshNetFile turn_kernels(const MeshNetFile& file, at::Tensor (*turn)(const at::Tensor&));
 
 }  // namespace ubique::meshnet

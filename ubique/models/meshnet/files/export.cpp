@@ -6,8 +6,8 @@
 
 #include "ubique/engine/checkpoint/checkpoint.h"
 #include "ubique/engine/checkpoint/state_dict.h"
-#include "ubique/engine/checkpoint/write_checked.h"
 #include "ubique/engine/checkpoint/tensor_bytes.h"
+#include "ubique/engine/checkpoint/write_checked.h"
 #include "ubique/io/tensors/safetensors_writer.h"
 #include "ubique/io/torch/torch_file.h"
 #include "ubique/models/meshnet/files/import.h"
@@ -59,7 +59,8 @@ void export_safetensors(const MeshNetFile& file, const std::filesystem::path& pa
 
 void export_torch(const MeshNetFile& file, const std::filesystem::path& path) {
   std::vector<io::HostTensor> tensors;
-  for (const auto& [name, tensor] : file.tensors) tensors.push_back(host_tensor_of(name, tensor));
+  for (const auto& [name, tensor] : file.tensors)
+    tensors.push_back(engine::host_tensor_of(name, tensor));
   io::write_torch_file(path, tensors, "model_state_dict", {{kConfigKey, to_json(file.config)}});
 }
 

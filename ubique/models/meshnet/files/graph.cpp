@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds the graph step by step, and its sample input and output.
 #include "ubique/models/meshnet/files/graph.h"
 
 #include <ATen/ATen.h>
@@ -15,7 +16,7 @@
 namespace ubique::meshnet {
 namespace {
 
-/// A chain of steps, each fed by the one before.
+/// Adds steps to a graph; the input of each is the step before it.
 class ChainBuilder {
  public:
   ChainBuilder(const MeshNetFile& file, engine::Graph& graph)
@@ -70,16 +71,17 @@ at::Tensor uniform(at::IntArrayRef shape, std::uint64_t seed) {
   return tensor;
 }
 
-/// Blobs with some noise on them, since trained networks take mere noise badly. Odd extents, larger
-/// than the widest kernel's reach on one axis: edges and middle both count.  (B, C, D, H, W)
+/// Smooth blobs plus some noise; on pure noise a trained network's output says little. Extents
+/// differ, and one is larger than the widest kernel: edges and middle are both tested.
+/// (B, C, D, H, W)
 at::Tensor sample_volume(std::int64_t channels) {
   const auto blobs = at::upsample_trilinear3d(uniform({1, channels, 5, 5, 9}, 11), {17, 18, 37},
                                               /*align_corners=*/true);
   return blobs * 0.9 + uniform(blobs.sizes(), 12) * 0.1;
 }
 
-/// What the network says, and then as the graph's first and last steps have it.
-at::Tensor answer(MeshNetModel& model, at::Tensor image, const GraphOptions& options) {
+/// The network's output with the graph's options applied to input and output.
+at::Tensor expected_output(MeshNetModel& model, at::Tensor image, const GraphOptions& options) {
   const at::NoGradGuard no_gradients;
   if (!options.resize.empty()) {
     image = at::upsample_trilinear3d(image, options.resize, /*align_corners=*/true);
@@ -148,19 +150,19 @@ GraphOptions read_graph_options(const Config& config, const std::string& format,
             (options.resize.size() == 3 &&
              *std::min_element(options.resize.begin(), options.resize.end()) > 0),
         ErrorKind::Usage, "[meshnet.graph] --resize takes three extents, such as 256,256,256.");
-  const bool turned = format == "tfjs" && !learned_in_browser_axes(network);
+  const bool turned = format == "tfjs" && !trained_in_browser_axes(network);
   const auto axes = config.get<std::string>("axes", turned ? "brainchop" : "own");
   options.browser_axes = parse_name(kAxes, "meshnet.graph", "axes", axes);
   check(
-      !options.browser_axes || !learned_in_browser_axes(network), ErrorKind::Usage,
-      "[meshnet.graph] the network has learned in BrainChop's axes already; expected --axes own.");
+      !options.browser_axes || !trained_in_browser_axes(network), ErrorKind::Usage,
+      "[meshnet.graph] the network was trained in BrainChop's axes already; expected --axes own.");
   return options;
 }
 
 engine::GraphExport graph_export(MeshNetModel& model, const GraphOptions& options) {
   auto image = sample_volume(model.settings().in_channels);
   if (options.min_max) image = image * 1000;
-  auto output = answer(model, image, options);
+  auto output = expected_output(model, image, options);
   if (options.browser_axes) {
     image = to_browser_axes(image);
     output = to_browser_axes(output);

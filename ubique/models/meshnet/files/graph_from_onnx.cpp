@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads ONNX nodes in order; runs of elementwise nodes are evaluated to see which activation they are.
+// Reads ONNX nodes in order; runs of elementwise nodes are evaluated to see which activation they
+// are.
 #include "ubique/models/meshnet/files/graph_from_onnx.h"
 
 #include <ATen/ATen.h>
@@ -108,8 +109,8 @@ double activate(Activation kind, double x) {
 /// Which activation the elementwise `nodes` compute together, from the value `from` to the value
 /// `to`, found by evaluating them; `numbers` are the one-element constants that they use.
 Activation recognise_activation(std::span<const OnnxNode> nodes, const std::string& from,
-                           const std::string& to, const std::map<std::string, double>& numbers,
-                           const std::string& where) {
+                                const std::string& to, const std::map<std::string, double>& numbers,
+                                const std::string& where) {
   constexpr std::array kKinds = {Activation::None, Activation::Relu, Activation::Elu,
                                  Activation::Gelu, Activation::GeluTanh};
   std::array<double, kKinds.size()> errors{};
@@ -168,7 +169,8 @@ class ChainReader {
           node.inputs.size());
     if (node.op == "DequantizeLinear") return dequantise(node);
     if (node.op == "Constant") return keep_constant(node);
-    if (node.op == "Identity" && constants_.contains(node.inputs[0])) {  // weights shared under a second name
+    if (node.op == "Identity" &&
+        constants_.contains(node.inputs[0])) {  // weights shared under a second name
       constants_[node.outputs[0]] = constants_[node.inputs[0]];
       return;
     }

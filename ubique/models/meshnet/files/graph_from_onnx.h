@@ -10,8 +10,8 @@
 
 namespace ubique::meshnet {
 
-/// Weights of any type are converted to f32. Input error naming `where`, the node and the reason for
-/// unsupported operators and attributes.
+/// Weights of any type are converted to f32. Input error naming `where`, the node and the reason
+/// for unsupported operators and attributes.
 engine::Graph graph_from_onnx(const io::OnnxModel& model, const std::string& where);
 
 }  // namespace ubique::meshnet

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Tensors of a weight file under the names of its state dict, and our own config if it is there.
+/// Tensors under the names of the file's state dict, and the config that our own exports carry.
 struct WeightFile {
   std::vector<io::HostTensor> tensors;
   std::optional<Json> config;
@@ -45,7 +45,7 @@ bool is_safetensors(const std::string& start) {
   return io::starts_like_safetensors(std::as_bytes(std::span(start)));
 }
 
-/// Checkpoints nest the state dict under one of these; others are one.
+/// The key that a checkpoint nests its state dict under; empty if the file is a state dict.
 template <typename Tensors>
 std::string state_prefix(const Tensors& tensors) {
   for (const std::string under : {"model_state_dict/", "state_dict/", "model/"}) {
@@ -139,7 +139,7 @@ MeshNetFile load_weight_file(const fs::path& path) {
        path.string(), what.empty() ? "a file of unknown kind" : what);
 }
 
-/// The weight file of a folder whose model.json is enMesh's.
+/// The weight file of a folder with enMesh's model.json.
 fs::path weights_in(const fs::path& folder) {
   for (const auto* name : {"model.pth", "model.pt", "model.safetensors", "model.bin"}) {
     if (fs::is_regular_file(folder / name)) return folder / name;
@@ -166,11 +166,11 @@ bool is_model_json(const fs::path& path) {
     const auto json = parse_json(read_file(path, 16 << 20), path.string());
     return is_tfjs_document(json) || is_enmesh_document(json);
   } catch (const Error&) {
-    return false;  // the question was whether it is one
+    return false;  // unreadable: not a MeshNet
   }
 }
 
-/// All names are layers', and there is a kernel of 3D convolutions.
+/// True if all names are names of layers and one tensor is the kernel of a 3D convolution.
 bool has_layer_names(const std::vector<io::TensorInfo>& tensors) {
   const auto prefix = state_prefix(tensors);
   bool kernel = false;
@@ -187,7 +187,7 @@ bool is_meshnet_file(const fs::path& path, const std::string& start) {
     if (is_safetensors(start)) return has_layer_names(io::SafetensorsFile(path).tensors());
     return is_torch(start) && has_layer_names(io::list_torch_file(path));
   } catch (const Error&) {
-    return false;  // the question was whether it is one
+    return false;  // unreadable: not a MeshNet
   }
 }
 

@@ -9,7 +9,8 @@
 
 namespace ubique::meshnet {
 
-/// True if the file's or folder's names, first bytes and JSON look like a MeshNet; loads no weights.
+/// True if the file's or folder's names, first bytes and JSON look like a MeshNet; loads no
+/// weights.
 bool looks_like_meshnet(const std::filesystem::path& path);
 
 /// Any of the formats above. Otherwise an Input error that says what was found.

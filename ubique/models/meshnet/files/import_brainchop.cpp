@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the layers of model.json, its weights and its metadata.
 #include "ubique/models/meshnet/files/import_brainchop.h"
 
 #include <ATen/ATen.h>
@@ -40,7 +41,7 @@ std::string text_at(const Json& config, const char* key, const char* fallback) {
   return found != config.end() && found->is_string() ? found->get<std::string>() : fallback;
 }
 
-/// The one number of [2, 2, 2]; 0 if they differ or there are none.
+/// 2 for [2, 2, 2]; 0 if the numbers differ or are missing.
 std::int64_t cubic(const Json& config, const char* key) {
   const auto found = config.find(key);
   if (found == config.end() || !found->is_array() || found->size() != 3) return 0;
@@ -144,15 +145,15 @@ bool mentions_quantiles(const Json& document) {
          lowercase(found->get<std::string>()).find("quantile") != std::string::npos;
 }
 
-/// The place that TensorFlow.js leaves for whoever writes a model.
-std::map<std::string, std::string> notes_of(const Json& document) {
-  std::map<std::string, std::string> notes;
+/// TensorFlow.js's field for metadata of the exporter.
+std::map<std::string, std::string> metadata_of(const Json& document) {
+  std::map<std::string, std::string> metadata;
   const auto found = document.find("userDefinedMetadata");
-  if (found == document.end() || !found->is_object()) return notes;
+  if (found == document.end() || !found->is_object()) return metadata;
   for (const auto& [key, value] : found->items()) {
-    if (value.is_string()) notes[key] = value.get<std::string>();
+    if (value.is_string()) metadata[key] = value.get<std::string>();
   }
-  return notes;
+  return metadata;
 }
 
 }  // namespace
@@ -173,7 +174,7 @@ MeshNetFile import_brainchop(const std::filesystem::path& path) {
         "[meshnet.import] {} has no activations; expected relu, elu or gelu.", where);
   config.activation = *recipe.activation;
   if (!chain.convs.front().group_norm && config.norm == Norm::Instance) {
-    config.norm = Norm::None;  // no biases, but no group norms either
+    config.norm = Norm::None;  // neither biases nor group norms
   } else if (chain.convs.front().group_norm) {
     config.norm = Norm::Instance;
   }
@@ -184,7 +185,7 @@ MeshNetFile import_brainchop(const std::filesystem::path& path) {
   config.labels = read_colormap(folder, config.classes);
   validate(config, ErrorKind::Input);
   MeshNetFile file{config, arc_state(layers, config), "BrainChop folder"};
-  adopt_metadata(file, notes_of(model.document), where);
+  adopt_metadata(file, metadata_of(model.document), where);
   return file;
 }
 

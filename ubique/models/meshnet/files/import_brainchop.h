@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BrainChop's folders: a TensorFlow.js chain of convolutions read as a MeshNet.
+// BrainChop's model folders: a TensorFlow.js chain of convolutions read as a MeshNet.
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses tensor names, checks shapes, infers the configuration and renames tensors.
 #include "ubique/models/meshnet/files/import_layers.h"
 
 #include <ATen/ATen.h>
@@ -15,8 +16,8 @@
 namespace ubique::meshnet {
 namespace {
 
-/// "network.3.bn.bias" is layer 3's norm's "bias".
-struct TensorPlace {
+/// A parsed name: "network.3.bn.bias" is the field "bias" of the part "bn" of layer 3.
+struct TensorName {
   std::string root;  // "network", "model" or empty
   std::string part;  // "conv", "0", "bn", "bnorm", "1" or empty: a convolution without a block
   std::string field;
@@ -31,37 +32,37 @@ std::optional<int> whole_number(const std::string& text) {
   return value;
 }
 
-std::optional<TensorPlace> place_of(const std::string& name) {
-  auto words = split(name, '.');
+std::optional<TensorName> parse_tensor_name(const std::string& text) {
+  auto words = split(text, '.');
   std::erase_if(words, [](const auto& word) { return word == "module" || word == "_orig_mod"; });
-  TensorPlace place;
+  TensorName name;
   if (!words.empty() && (words.front() == "network" || words.front() == "model")) {
-    place.root = words.front();
+    name.root = words.front();
     words.erase(words.begin());
   }
   if (words.size() < 2 || words.size() > 3) return std::nullopt;
   const auto index = whole_number(words.front());
   if (!index) return std::nullopt;
-  place.index = *index;
-  if (words.size() == 3) place.part = words[1];
-  place.field = words.back();
-  return place;
+  name.index = *index;
+  if (words.size() == 3) name.part = words[1];
+  name.field = words.back();
+  return name;
 }
 
-/// Where a tensor of that place belongs; null if a MeshNet has no such thing.
-at::Tensor* slot_of(const TensorPlace& place, ImportedLayer& layer) {
-  const bool conv = place.part.empty() || place.part == "conv" || place.part == "0";
-  const bool norm = place.part == "bn" || place.part == "bnorm" || place.part == "1";
-  if (place.field == "weight") return conv ? &layer.weight : norm ? &layer.norm_weight : nullptr;
-  if (place.field == "bias") return conv ? &layer.bias : norm ? &layer.norm_bias : nullptr;
+/// The member of `layer` that the name means; null if a MeshNet has no such tensor.
+at::Tensor* slot_of(const TensorName& name, ImportedLayer& layer) {
+  const bool conv = name.part.empty() || name.part == "conv" || name.part == "0";
+  const bool norm = name.part == "bn" || name.part == "bnorm" || name.part == "1";
+  if (name.field == "weight") return conv ? &layer.weight : norm ? &layer.norm_weight : nullptr;
+  if (name.field == "bias") return conv ? &layer.bias : norm ? &layer.norm_bias : nullptr;
   if (!norm) return nullptr;
-  if (place.field == "running_mean") return &layer.running_mean;
-  if (place.field == "running_var") return &layer.running_var;
-  if (place.field == "num_batches_tracked") return &layer.batches;
+  if (name.field == "running_mean") return &layer.running_mean;
+  if (name.field == "running_var") return &layer.running_var;
+  if (name.field == "num_batches_tracked") return &layer.batches;
   return nullptr;
 }
 
-std::string naming_of(const TensorPlace& first) {
+std::string naming_of(const TensorName& first) {
   if (first.root == "network") return "arc-meshchop";
   if (first.part == "conv") return "notebook";
   return first.part.empty() ? "flat" : "enMesh";
@@ -144,22 +145,22 @@ at::Tensor tensor_of(const io::HostTensor& tensor) {
 
 bool is_layer_name(const std::string& name) {
   ImportedLayer any;
-  const auto place = place_of(name);
-  return place && slot_of(*place, any) != nullptr;
+  const auto parsed = parse_tensor_name(name);
+  return parsed && slot_of(*parsed, any) != nullptr;
 }
 
 ImportedLayers sort_layers(std::span<const io::HostTensor> tensors, const std::string& file) {
   std::map<int, ImportedLayer> by_index;
   ImportedLayers result;
   for (const auto& tensor : tensors) {
-    const auto place = place_of(tensor.name);
-    auto* slot = place ? slot_of(*place, by_index[place->index]) : nullptr;
+    const auto parsed = parse_tensor_name(tensor.name);
+    auto* slot = parsed ? slot_of(*parsed, by_index[parsed->index]) : nullptr;
     if (slot == nullptr) refuse_names(tensors, tensor.name, file);
     check(!slot->defined(), ErrorKind::Input,
           "[meshnet.import] {}: '{}' is there twice under different names.", file,
           io::printable(tensor.name));
     *slot = tensor_of(tensor);
-    if (result.naming.empty()) result.naming = naming_of(*place);
+    if (result.naming.empty()) result.naming = naming_of(*parsed);
   }
   for (auto& [index, layer] : by_index) {
     check(layer.weight.defined(), ErrorKind::Input,
@@ -185,7 +186,7 @@ MeshNetConfig infer_config(const ImportedLayers& layers, const std::string& file
   config.classes = layers.layers.back().weight.size(0);
   config.kernel = first.weight.size(2);
   config.bias = first.bias.defined();
-  // Without batch norm and without biases only a norm that has no weights makes sense.
+  // No batch norm and no biases: the norm must be one without weights.
   config.norm = has_norm(first) ? Norm::Batch : config.bias ? Norm::None : Norm::Instance;
   config.dilations.clear();
   return config;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sorts the steps of an ONNX graph into layers, and builds config and weights from them.
 #include "ubique/models/meshnet/files/import_onnx.h"
 
 #include <ATen/ATen.h>
@@ -12,7 +13,7 @@
 namespace ubique::meshnet {
 namespace {
 
-/// A chain of steps sorted into layers: a convolution with what follows it.
+/// Collects graph steps into layers: a convolution with its norm and activation.
 struct LayerChain {
   ImportedLayers layers;
   std::vector<std::int64_t> dilations;
@@ -57,7 +58,7 @@ struct LayerChain {
     activation = step.kind;
   }
 
-  // What is done with the input and the logits is not the network's.
+  // Steps on the input or the logits are not part of the network.
   void add(const engine::GraphSoftmax&) {}
   void add(const engine::GraphArgmax&) {}
   void add(const engine::GraphMinMax&) {}
@@ -81,13 +82,13 @@ bool looks_like_meshnet_onnx(const std::filesystem::path& path) {
     return std::any_of(model.constants.begin(), model.constants.end(),
                        [](const io::HostTensor& tensor) { return tensor.shape.size() == 5; });
   } catch (const Error&) {
-    return false;  // the question was whether it is one
+    return false;  // unreadable: not a MeshNet
   }
 }
 
 MeshNetFile import_onnx(const std::filesystem::path& path) {
   const auto where = path.string();
-  const auto graph = meshnet::graph_from_onnx(io::read_onnx(path), where);
+  const auto graph = graph_from_onnx(io::read_onnx(path), where);
   LayerChain chain;
   chain.layers.naming = "ONNX";
   chain.where = where;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX files read as a MeshNet: ours, and those that others made of such networks.
+// ONNX files read as a MeshNet: our own exports and those of other exporters.
 #pragma once
 
 #include <filesystem>

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of shipped networks, and the JSON files and metadata that describe a network.
 #include "ubique/models/meshnet/files/import_recipe.h"
 
 #include <algorithm>
 #include <array>
 
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/json.h"
 #include "ubique/models/meshnet/files/axes.h"
 #include "ubique/models/meshnet/files/export.h"
-#include "ubique/base/text/json.h"
 
 namespace ubique::meshnet {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Networks that BrainChop ships, by widths: no two of them share both.
+/// Networks that BrainChop ships; channels and classes together identify one.
 struct ShippedNetwork {
   std::int64_t channels, classes;
   std::vector<std::int64_t> dilations;
@@ -54,8 +55,7 @@ std::vector<std::int64_t> mindgrab_dilations() {
   return dilations;
 }
 
-/// By number of layers: arc-meshchop's and BrainChop's nine, the first paper's seven,
-/// mindgrab's 25.
+/// Nine layers: arc-meshchop or BrainChop; seven: the first MeshNet paper; 25: mindgrab.
 std::vector<std::int64_t> usual_dilations(std::size_t layers, const std::string& naming) {
   if (layers == 9) return naming == "arc-meshchop" ? MeshNetConfig().dilations : kSymmetric;
   if (layers == 7) return {1, 1, 1, 2, 4, 8, 1};
@@ -150,24 +150,25 @@ Preprocessing brainchop_preprocessing(const MeshNetConfig& config) {
   return how;
 }
 
-void adopt_metadata(MeshNetFile& file, const std::map<std::string, std::string>& notes,
-                 const std::string& where) {
-  const auto found = notes.find(kConfigKey);
-  if (found == notes.end()) return;
-  auto config = from_json(parse_json(found->second, where + " (its notes)"), where);
+void adopt_metadata(MeshNetFile& file, const std::map<std::string, std::string>& metadata,
+                    const std::string& where) {
+  const auto found = metadata.find(kConfigKey);
+  if (found == metadata.end()) return;
+  auto config = from_json(parse_json(found->second, where + " (its metadata)"), where);
   const auto& own = file.config;
-  check(config.channels == own.channels && config.classes == own.classes &&
-            config.in_channels == own.in_channels && config.kernel == own.kernel &&
-            config.dilations == own.dilations && config.activation == own.activation &&
-            config.norm == own.norm,
-        ErrorKind::Input,
-        "[meshnet.import] {}: its notes describe another network than its weights; got {} and {}. "
-        "Was it changed after the export?",
-        where, config.name(), own.name());
+  check(
+      config.channels == own.channels && config.classes == own.classes &&
+          config.in_channels == own.in_channels && config.kernel == own.kernel &&
+          config.dilations == own.dilations && config.activation == own.activation &&
+          config.norm == own.norm,
+      ErrorKind::Input,
+      "[meshnet.import] {}: its metadata describe another network than its weights; got {} and {}. "
+      "Was it changed after the export?",
+      where, config.name(), own.name());
   config.bias = own.bias;
   file.config = std::move(config);
-  const auto axes = notes.find(kAxesKey);
-  if (axes != notes.end() && axes->second == kBrowserAxes) {
+  const auto axes = metadata.find(kAxesKey);
+  if (axes != metadata.end() && axes->second == kBrowserAxes) {
     file = turn_kernels(file, from_browser_axes);
   }
 }
@@ -179,7 +180,7 @@ std::vector<Label> read_colormap(const fs::path& folder, std::int64_t classes) {
   std::vector<Label> labels;
   try {
     const auto names = json.at("labels").get<std::vector<std::string>>();
-    if (!std::cmp_equal(names.size(), classes)) return {};  // another network's colours
+    if (!std::cmp_equal(names.size(), classes)) return {};  // another network's colour map
     constexpr std::array<const char*, 3> kAxes = {"R", "G", "B"};
     for (std::size_t i = 0; i < names.size(); ++i) {
       Label label{names[i], {}};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What weights alone do not say: dilations, activation and how the input is normalised. It comes
-// from a JSON beside them (enMesh's or TensorFlow.js's) or from what is known about the networks
-// that BrainChop ships.
+// What tensor shapes do not show: dilations, activation and preprocessing. Found in the metadata of
+// our own exports, in a JSON file beside the weights (enMesh's or TensorFlow.js's), or in a table
+// of the networks that BrainChop ships.
 #pragma once
 
 #include <filesystem>
@@ -24,15 +24,15 @@ struct LayerRecipe {
 bool is_tfjs_document(const Json& json);    ///< a layers model of TensorFlow.js
 bool is_enmesh_document(const Json& json);  ///< {"layers": [{"dilation": ...}, ...]}
 
-/// `norm` decides what enMesh's flag "gelu" means: its code built ELU from it, and only the later
-/// networks with group norms are GELU.
+/// enMesh's flag "gelu" means ELU, because its code built that, except in the later networks with
+/// group norms, which are GELU; hence `norm`.
 LayerRecipe enmesh_recipe(const Json& json, Norm norm, const std::string& where);
 
-/// NAME.json, model.json or config.json beside a weight file, if it is one of the two kinds.
+/// NAME.json, model.json or config.json beside a weight file, if it is one of these two documents.
 std::optional<Json> recipe_beside(const std::filesystem::path& weights);
 
-/// Dilations and activation of a network that is known by its widths, else by its number of layers;
-/// Input error naming `file` if nothing is known.
+/// Dilations and activation of a shipped network, found by its channels and classes, else the usual
+/// ones for that number of layers. Input error naming `file` if there are none.
 LayerRecipe known_recipe(const MeshNetConfig& config, const std::string& naming, std::size_t layers,
                          const std::string& file);
 
@@ -45,7 +45,8 @@ Preprocessing brainchop_preprocessing(const MeshNetConfig& config);
 void adopt_metadata(MeshNetFile& file, const std::map<std::string, std::string>& metadata,
                     const std::string& where);
 
-/// colormap.json of a BrainChop folder; empty if there is none or it does not fit the classes.
+/// Labels of a BrainChop folder's colormap.json; empty if it is missing or has another number of
+/// classes.
 std::vector<Label> read_colormap(const std::filesystem::path& folder, std::int64_t classes);
 
 }  // namespace ubique::meshnet

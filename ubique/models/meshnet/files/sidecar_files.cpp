@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The JSON of BrainChop's and our own web page's sidecar files, with warnings for BrainChop.
 #include "ubique/models/meshnet/files/sidecar_files.h"
 
 #include <fmt/format.h>
@@ -12,22 +13,23 @@
 namespace ubique::meshnet {
 namespace {
 
-// Sides of the largest textures: of old and small graphics, and of the usual ones.
+// Side of the largest texture on old or small graphics cards, and on the usual ones.
 constexpr std::int64_t kSmallTexture = 8192, kLargeTexture = 16384;
 
-/// One value a texel: how TensorFlow.js lays out what its 3D convolutions make.
+/// TensorFlow.js stores one value of a 3D convolution's output per texel.
 std::int64_t texels(const MeshNetConfig& config) {
   const auto& shape = config.preprocessing.shape;
   return shape[0] * shape[1] * shape[2] * std::max(config.channels, config.classes);
 }
 
-/// BrainChop shows every network the same kind of volume; its files cannot ask for another.
+/// BrainChop conforms scans in one way only; its files cannot ask for another.
 void warn_of_conforming(const MeshNetConfig& config) {
   const auto own = brainchop_preprocessing(config);
   const auto& how = config.preprocessing;
   if (how.conform == own.conform && how.shape == own.shape && how.spacing == own.spacing) return;
   log::warn(
-      "[meshnet.export] BrainChop will not prepare scans as this network learned them; got {} {}x{}"
+      "[meshnet.export] BrainChop will not prepare scans as in this network's training; got {} "
+      "{}x{}"
       "x{} at {:g} mm, expected {} {}x{}x{} at {:g} mm. Its labels there will be poor: train with "
       "--resample-method brainchop for BrainChop, or take --format web, which prepares them so.",
       how.conform, how.shape[0], how.shape[1], how.shape[2], how.spacing, own.conform, own.shape[0],
@@ -64,14 +66,14 @@ Json labels_json(const std::vector<Label>& labels) {
   return json;
 }
 
-/// How far what BrainChop will do with a scan is from what the network has learned with.
+/// How BrainChop's preprocessing differs from that of the training.
 std::string intensity_note(const MeshNetConfig& config) {
   const auto& how = config.preprocessing;
-  if (how.conform == "brainchop") return "Scans are prepared as the network has learned them.";
+  if (how.conform == "brainchop") return "Scans are prepared as in the network's training.";
   return fmt::format(
-      "The network has learned from scans of {}x{}x{} voxels of {:g} mm, conformed by {}; "
+      "The network was trained on scans of {}x{}x{} voxels of {:g} mm, conformed by {}; "
       "BrainChop "
-      "shows it 256x256x256 voxels of 1 mm in 8 bits, the brightest thousandth cut off.",
+      "gives it 256x256x256 voxels of 1 mm in 8 bits, the brightest thousandth cut off.",
       how.shape[0], how.shape[1], how.shape[2], how.spacing, how.conform);
 }
 
@@ -121,7 +123,7 @@ Json page_labels_json(const std::vector<Label>& labels) {
 
 }  // namespace
 
-std::map<std::string, std::string> brainchop_companions(const MeshNetConfig& config) {
+std::map<std::string, std::string> brainchop_sidecar_files(const MeshNetConfig& config) {
   warn_of_conforming(config);
   warn_of_textures(config);
   const auto labels = all_labels(config.labels, config.classes);
@@ -130,7 +132,7 @@ std::map<std::string, std::string> brainchop_companions(const MeshNetConfig& con
           {"brainchop.json", brainchop_entry(config).dump(1)}};
 }
 
-std::map<std::string, std::string> web_companions(const MeshNetConfig& config) {
+std::map<std::string, std::string> web_sidecar_files(const MeshNetConfig& config) {
   const auto whole = to_json(config);
   const Json json = {{"format", "ubique.web-model"},
                      {"version", 1},

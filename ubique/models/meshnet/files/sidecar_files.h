@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that go beside an exported MeshNet: names and colours of its labels, its entry in
-// BrainChop's list of models, and what our own page must know about it.
+// Files written beside an exported MeshNet: names and colours of its labels, its entry in
+// BrainChop's list of models, and the manifest of our own web page.
 #pragma once
 
 #include <map>
@@ -11,10 +11,10 @@
 namespace ubique::meshnet {
 
 /// colormap.json, labels.json and brainchop.json, the entry for BrainChop's `inferenceModelsList`.
-/// Warns where a graphics card may not hold a layer.
-std::map<std::string, std::string> brainchop_companions(const MeshNetConfig& config);
+/// Warns if BrainChop prepares scans differently or a layer may not fit into a texture.
+std::map<std::string, std::string> brainchop_sidecar_files(const MeshNetConfig& config);
 
-/// ubique.json, with which the page of `--format web` prepares scans and checks itself.
-std::map<std::string, std::string> web_companions(const MeshNetConfig& config);
+/// ubique.json, from which the page of `--format web` prepares scans and checks its results.
+std::map<std::string, std::string> web_sidecar_files(const MeshNetConfig& config);
 
 }  // namespace ubique::meshnet

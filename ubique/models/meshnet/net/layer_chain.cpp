@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
+// The chain's forward and backward, and the peak of its memory counted without computing.
+#include "ubique/models/meshnet/net/layer_chain.h"
 
 #include <ATen/ATen.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "ubique/kernels/conv/convolve.h"
-#include "ubique/models/meshnet/net/layer_chain.h"
 
 namespace ubique::meshnet {
 
@@ -18,7 +20,7 @@ std::int64_t count_alive(const std::vector<bool>& outputs) {
 
 }  // namespace
 
-bool chain_keeps(std::int64_t layer, std::int64_t layers, std::int64_t segments) {
+bool chain_saves(std::int64_t layer, std::int64_t layers, std::int64_t segments) {
   if (segments == 0) return true;
   for (std::int64_t part = 1; part < segments; ++part) {
     if (layer == part * layers / segments) return layer > 0;
@@ -28,15 +30,15 @@ bool chain_keeps(std::int64_t layer, std::int64_t layers, std::int64_t segments)
 
 std::int64_t chain_peak(std::int64_t layers, std::int64_t segments) {
   std::vector<bool> outputs;
-  for (std::int64_t i = 0; i < layers; ++i) outputs.push_back(chain_keeps(i, layers, segments));
-  // Forward's end: the last output, kept or not, and what the norm and activation make of it.
+  for (std::int64_t i = 0; i < layers; ++i) outputs.push_back(chain_saves(i, layers, segments));
+  // End of forward: the last output, saved or not, and its norm and activation.
   std::int64_t peak = count_alive(outputs) + (outputs.back() ? 1 : 2);
   for (std::int64_t i = layers; i-- > 0;) {
-    const std::int64_t gradient = i + 1 < layers ? 1 : 0;  // the logits' own is counted elsewhere
+    const std::int64_t gradient = i + 1 < layers ? 1 : 0;  // needs.cpp counts the logits' gradient
     for (auto known = i; known >= 0 && !outputs[static_cast<std::size_t>(known)]; --known) {
       outputs[static_cast<std::size_t>(known)] = true;
     }
-    // What is computed again, the same activated, its gradient, and the gradient it came from.
+    // Recomputed outputs, the activated one, its gradient, and the gradient it is computed from.
     peak = std::max(peak, count_alive(outputs) + 2 + gradient);
     outputs[static_cast<std::size_t>(i)] = false;
   }
@@ -49,28 +51,28 @@ using kernels::norm_act_recompute;
 Chain::Chain(std::vector<ChainLayer> layers, std::int64_t segments)
     : layers_(std::move(layers)), segments_(segments) {}
 
-bool Chain::keeps(std::size_t layer) const {
-  return chain_keeps(static_cast<std::int64_t>(layer),
+bool Chain::saves(std::size_t layer) const {
+  return chain_saves(static_cast<std::int64_t>(layer),
                      static_cast<std::int64_t>(layers_.size()) - 1, segments_);
 }
 
-at::Tensor Chain::forward(at::Tensor image, bool keep) {
+at::Tensor Chain::forward(at::Tensor image, bool save) {
   const auto last = layers_.size() - 1;
   outputs_.assign(last, {});
   statistics_.assign(last, {});
-  if (keep) image_ = image;
+  if (save) image_ = image;
   auto x = std::move(image);
   for (std::size_t i = 0; i < last; ++i) {
     auto y = convolve(x, layers_[i].weight, layers_[i].bias, layers_[i].dilation);
-    x.reset();  // before the next one of its size is made
+    x.reset();  // before the next tensor of its size is allocated
     x = kernels::norm_act(y, layers_[i].after, statistics_[i]);
-    if (keep && keeps(i)) outputs_[i] = std::move(y);
+    if (save && saves(i)) outputs_[i] = std::move(y);
   }
   return convolve(x, layers_[last].weight, layers_[last].bias, layers_[last].dilation);
 }
 
 const at::Tensor& Chain::output(std::size_t layer) {
-  auto known = layer + 1;  // outputs below this one are known, from a kept one or the image
+  auto known = layer + 1;  // the first output to recompute, from a saved one or the image
   while (known > 0 && !outputs_[known - 1].defined()) --known;
   for (; known <= layer; ++known) {
     const auto x = known == 0 ? image_

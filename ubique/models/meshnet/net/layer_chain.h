@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many tensors of one layer's size a training step through a chain holds at its worst moment:
-// layer_chain.cpp's life of tensors, counted without computing. No torch.
-// A training step's way through a chain of convolutions, forward and backward, with as little kept
-// in between as possible: the convolutions' outputs, or only some of them. Knows no module and no
-// autograd; tensors come prepared (dtype, layout, padding).
+// Forward and backward of a training step through a chain of convolutions. Only the convolutions'
+// outputs are saved, or with gradient checkpointing only some of them. No modules, no autograd;
+// tensors come prepared (dtype, layout, padding).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,17 +12,18 @@
 
 namespace ubique::meshnet {
 
-/// Does the chain keep this layer's output, with its `layers` cut into `segments`? The first
-/// segment starts from the image, which is always there; 0 segments keep everything.
-bool chain_keeps(std::int64_t layer, std::int64_t layers, std::int64_t segments);
+/// True if forward saves this layer's output, with the `layers` cut into `segments`. The first
+/// segment starts from the image, which is always saved; 0 segments save everything.
+bool chain_saves(std::int64_t layer, std::int64_t layers, std::int64_t segments);
 
+/// The most tensors of one layer's size that a training step holds at any time.
 std::int64_t chain_peak(std::int64_t layers, std::int64_t segments);
 
 struct ChainLayer {
   at::Tensor weight;  ///< (O, I, k, k, k)
-  at::Tensor bias;    ///< undefined: none, or a norm behind makes it pointless
+  at::Tensor bias;    ///< undefined: none, or cancelled by the norm that follows
   std::int64_t dilation = 1;
-  kernels::NormAct after;  ///< not for the last layer
+  kernels::NormAct after;  ///< unused for the last layer
 };
 
 struct ChainGradients {
@@ -33,14 +32,14 @@ struct ChainGradients {
 
 class Chain {
  public:
-  /// `segments` parts keep only their first convolution's output; 0 = all are kept.
+  /// Each of `segments` segments saves only its first convolution's output; 0 = all are saved.
   Chain(std::vector<ChainLayer> layers, std::int64_t segments);
 
-  /// The last layer's output. `keep` false: nothing is remembered for backward.
-  at::Tensor forward(at::Tensor image, bool keep);
-  /// Gradients of every layer; what was kept is given up on the way. Once only.
+  /// The last layer's output. `save` false: nothing is saved for backward.
+  at::Tensor forward(at::Tensor image, bool save);
+  /// Gradients of every layer. Frees saved tensors as it goes, so it can run only once.
   std::vector<ChainGradients> backward(at::Tensor gradient);
-  /// Set by backward where it was asked for.
+  /// Set by backward if wants_image_gradient.
   at::Tensor image_gradient;
   bool wants_image_gradient = false;
 
@@ -49,14 +48,14 @@ class Chain {
   void clear();
 
  private:
-  bool keeps(std::size_t layer) const;
-  const at::Tensor& output(std::size_t layer);  // computed again if it was not kept
+  bool saves(std::size_t layer) const;
+  const at::Tensor& output(std::size_t layer);  // recomputed if it was not saved
 
   std::vector<ChainLayer> layers_;
   std::int64_t segments_;
   at::Tensor image_;                                 // (B, I, D, H, W)
-  std::vector<at::Tensor> outputs_;                  // of the convolutions but the last
-  std::vector<kernels::NormStatistics> statistics_;  // of what follows them
+  std::vector<at::Tensor> outputs_;                  // of all convolutions but the last
+  std::vector<kernels::NormStatistics> statistics_;  // of the norms after them
 };
 
 }  // namespace ubique::meshnet

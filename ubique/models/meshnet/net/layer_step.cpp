@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A bias in front of a norm cancels out: it is left out of the convolution and put into the running
-// mean, and its gradient is the zero that it is in real arithmetic.
+// The training forward pass as one autograd node. A bias before a norm cancels out: it is left out
+// of the convolution and added to the running mean, and its gradient is exactly zero.
 #include "ubique/models/meshnet/net/layer_step.h"
 
 #include <ATen/ATen.h>
@@ -39,7 +39,7 @@ StepForm form_of(const MeshNet& network, const at::Tensor& image) {
           options.channels_last ? at::MemoryFormat::ChannelsLast3d : at::MemoryFormat::Contiguous};
 }
 
-/// Zeros behind the first dimension (and the second, for a weight) up to these sizes.
+/// Pads the first dimension (and the second, for a weight) with zeros to these sizes.
 at::Tensor padded(const at::Tensor& tensor, std::int64_t first, std::int64_t second) {
   const auto more = first - tensor.size(0);
   if (tensor.dim() == 1) return more == 0 ? tensor : at::constant_pad_nd(tensor, {0, more});
@@ -48,7 +48,7 @@ at::Tensor padded(const at::Tensor& tensor, std::int64_t first, std::int64_t sec
   return at::constant_pad_nd(tensor, {0, 0, 0, 0, 0, 0, 0, inner, 0, more});
 }
 
-/// Channel dropout's factors, drawn here once: what is computed again uses the same.
+/// Channel dropout's factors, drawn once: recomputation in backward uses the same.
 at::Tensor dropout_scale(const MeshNetConfig& config, const at::Tensor& image,
                          const StepForm& form) {
   if (config.dropout == 0) return {};
@@ -59,8 +59,8 @@ at::Tensor dropout_scale(const MeshNetConfig& config, const at::Tensor& image,
       .view({image.size(0), -1, 1, 1, 1});
 }
 
-kernels::NormAct following(const MeshNet& network, const Block& block, const at::Tensor& image,
-                           const StepForm& form) {
+kernels::NormAct norm_act_of(const MeshNet& network, const Block& block, const at::Tensor& image,
+                             const StepForm& form) {
   const auto& config = network.config();
   kernels::NormAct after{config.norm, config.activation, kNormEpsilon, {}, {}, {}};
   const auto options = at::TensorOptions(image.device()).dtype(form.norm_dtype);
@@ -90,7 +90,7 @@ std::vector<ChainLayer> prepared_layers(const MeshNet& network, const at::Tensor
       layer.bias = padded(block.conv->bias.detach(), form.channels, 0).to(form.dtype);
     }
     layer.dilation = config.dilations[i];
-    layer.after = following(network, block, image, form);
+    layer.after = norm_act_of(network, block, image, form);
     layers.push_back(std::move(layer));
   }
   const auto& last = *network.classifier;
@@ -103,7 +103,7 @@ std::vector<ChainLayer> prepared_layers(const MeshNet& network, const at::Tensor
   return layers;
 }
 
-void move_running_statistics(MeshNet& network, const Chain& chain, std::int64_t values) {
+void update_running_statistics(MeshNet& network, const Chain& chain, std::int64_t values) {
   const auto& config = network.config();
   if (config.norm != Norm::Batch) return;
   const auto unbiased = static_cast<double>(values) / static_cast<double>(values - 1);
@@ -120,14 +120,14 @@ void move_running_statistics(MeshNet& network, const Chain& chain, std::int64_t 
   }
 }
 
-/// The image first, then parameters in state-dict order: what gradients go to.
+/// The autograd inputs: the image, then the parameters in state-dict order.
 std::vector<at::Tensor> chain_inputs(const MeshNet& network, const at::Tensor& image) {
   std::vector<at::Tensor> inputs = {image};
   for (const auto& parameter : network.parameters()) inputs.push_back(parameter);
   return inputs;
 }
 
-/// A gradient as its parameter wants it: without padding, in its dtype and layout.
+/// The gradient without padding, in its parameter's dtype and layout; zeros if undefined.
 at::Tensor unpadded(const at::Tensor& gradient, const at::Tensor& parameter) {
   if (!gradient.defined()) return at::zeros_like(parameter);
   auto part = gradient.narrow(0, 0, parameter.size(0));
@@ -193,7 +193,7 @@ at::Tensor training_forward(MeshNet& network, const at::Tensor& image) {
     chain.wants_image_gradient = for_image;
     logits =
         chain.forward(kernels::in_layout(image.detach().to(form.dtype), form.layout), recorded);
-    move_running_statistics(network, chain, values);
+    update_running_statistics(network, chain, values);
     if (recorded) {
       std::vector<at::Tensor> parameters;
       for (std::size_t i = 1; i < inputs.size(); ++i) parameters.push_back(inputs[i].detach());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network's forward pass in train mode: parameters prepared for a chain (dtype, layout,
-// padding), the chain tied into autograd as one node, running statistics moved once.
+// The network's forward pass in train mode: prepares parameters for a Chain (dtype, layout,
+// padding), records the chain as one autograd node, updates the running statistics once.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks shapes and labels, and calls the chunked cross-entropy kernel.
 #include "ubique/models/meshnet/net/loss.h"
 
 #include <ATen/ATen.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The modules, and the forward pass in eval mode.
 #include "ubique/models/meshnet/net/network.h"
 
 #include <ATen/ATen.h>
@@ -11,8 +12,8 @@
 namespace ubique::meshnet {
 namespace {
 
-/// Activations that autograd may have to look back at: never in place.
-at::Tensor activate_recorded(const at::Tensor& x, Activation activation) {
+/// Never in place: autograd may save the input or the result.
+at::Tensor activate_for_autograd(const at::Tensor& x, Activation activation) {
   switch (activation) {
     case Activation::None:
       return x;
@@ -28,7 +29,7 @@ at::Tensor activate_recorded(const at::Tensor& x, Activation activation) {
   return x;
 }
 
-at::Tensor normalize_trained(const at::Tensor& x, const Block& block, Norm norm) {
+at::Tensor normalize_eval(const at::Tensor& x, const Block& block, Norm norm) {
   if (norm == Norm::None) return x;
   if (norm == Norm::Instance) {
     return at::instance_norm(x, {}, {}, {}, {}, true, 0, kNormEpsilon, false);
@@ -79,10 +80,10 @@ at::Tensor MeshNet::forward(const at::Tensor& image) {
         "[meshnet.forward] wrong input; got {} dimensions and {} channels, expected "
         "(batch, {}, depth, height, width).",
         image.dim(), image.dim() > 1 ? image.size(1) : 0, config_.in_channels);
-  return is_training() ? training_forward(*this, image) : forward_trained(image);
+  return is_training() ? training_forward(*this, image) : forward_eval(image);
 }
 
-at::Tensor MeshNet::forward_trained(const at::Tensor& image) {
+at::Tensor MeshNet::forward_eval(const at::Tensor& image) {
   auto x = image.to(classifier->weight.scalar_type());
   if (options_.channels_last) x = x.contiguous(at::MemoryFormat::ChannelsLast3d);
   const bool recorded = at::GradMode::is_enabled();
@@ -91,8 +92,8 @@ at::Tensor MeshNet::forward_trained(const at::Tensor& image) {
     const auto dilation = config_.dilations[i];
     const auto bias = conv.bias.defined() ? std::optional(conv.bias) : std::nullopt;
     x = at::conv3d(x, conv.weight, bias, 1, dilation * (config_.kernel / 2), dilation);
-    x = normalize_trained(x, *blocks[i], config_.norm);
-    x = recorded ? activate_recorded(x, config_.activation)
+    x = normalize_eval(x, *blocks[i], config_.norm);
+    x = recorded ? activate_for_autograd(x, config_.activation)
                  : kernels::activate(std::move(x), config_.activation);
   }
   return at::conv3d(x, classifier->weight, classifier->bias);

@@ -59,7 +59,7 @@ class MeshNet final : public torch::nn::Module {
   std::shared_ptr<Convolution> classifier;
 
  private:
-  at::Tensor forward_trained(const at::Tensor& image);  // in eval mode
+  at::Tensor forward_eval(const at::Tensor& image);
 
   MeshNetConfig config_;
   TrainingOptions options_;

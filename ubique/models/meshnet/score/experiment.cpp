@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Run records and experiments as JSON, pooling of restarts, comparison and tables.
 #include "ubique/models/meshnet/score/experiment.h"
 
 #include <fmt/format.h>
@@ -33,10 +34,10 @@ double mean_of(const std::vector<double>& values) {
   std::vector<double> finite;
   std::copy_if(values.begin(), values.end(), std::back_inserter(finite),
                [](double value) { return std::isfinite(value); });
-  return finite.empty() ? 0 : meshnet::summarize(finite).mean;
+  return finite.empty() ? 0 : summarize(finite).mean;
 }
 
-/// The best of an error is the smallest.
+/// AVD is an error: the smallest is best.
 double best_of(const std::vector<double>& values, const std::string& score) {
   return score == "avd" ? *std::min_element(values.begin(), values.end())
                         : *std::max_element(values.begin(), values.end());
@@ -46,7 +47,7 @@ double pool(std::vector<double> values, const std::string& score, RestartPolicy 
   if (policy == RestartPolicy::Best) return best_of(values, score);
   std::erase_if(values, [](double value) { return !std::isfinite(value); });
   if (values.empty()) return std::numeric_limits<double>::infinity();
-  const auto summary = meshnet::summarize(values);
+  const auto summary = summarize(values);
   return policy == RestartPolicy::Mean ? summary.mean : summary.median;
 }
 
@@ -144,7 +145,7 @@ Json experiment_json(const std::vector<RunRecord>& records, RestartPolicy policy
       subjects[subject] = std::isfinite(value) ? Json(value) : Json("inf");
       if (std::isfinite(value)) finite.push_back(value);
     }
-    const auto summary = finite.empty() ? meshnet::Summary{} : meshnet::summarize(finite);
+    const auto summary = finite.empty() ? Summary{} : summarize(finite);
     json["scores"][name] = {{"mean", summary.mean},     {"std", summary.std},
                             {"median", summary.median}, {"q1", summary.lower},
                             {"q3", summary.upper},      {"subjects", subjects}};
@@ -175,11 +176,11 @@ std::vector<Comparison> compare_experiments(const Json& ours, const Json& refere
           "[meshnet.experiment] nothing to compare; got {} subjects that both experiments tested, "
           "expected the same study.",
           a.size());
-    const double p = meshnet::wilcoxon(a, b).p;
+    const double p = wilcoxon(a, b).p;
     comparisons.push_back({name, a.size(), sum / static_cast<double>(a.size()), p, p});
     p_values.push_back(p);
   }
-  const auto corrected = meshnet::holm(p_values);
+  const auto corrected = holm(p_values);
   for (std::size_t i = 0; i < comparisons.size(); ++i) comparisons[i].p_holm = corrected[i];
   return comparisons;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Many runs summed up: each subject's scores over the restarts, then all subjects together, as the
-// paper's protocol has it; and a paired comparison with another experiment.
+// Results of many runs: each subject's scores pooled over the restarts, then summarised over all
+// subjects, as in the paper's protocol; and a paired comparison with another experiment.
 #pragma once
 
 #include <filesystem>
@@ -19,7 +19,7 @@ struct RunRecord {
   std::uint64_t seed = 0;
   double train_loss = 0, seconds = 0;
   std::string checkpoint;
-  /// Score name to one value per subject, in the order of subject_ids; infinite is allowed.
+  /// Score name to one value per subject, in the order of subject_ids; may be infinite.
   std::map<std::string, std::vector<double>> scores;
   std::vector<std::string> subject_ids;
   std::vector<std::int64_t> subject_indices;
@@ -32,12 +32,12 @@ RunRecord read_run_record(const std::filesystem::path& path);
 enum class RestartPolicy { Mean, Median, Best };
 RestartPolicy parse_restart_policy(const std::string& text);  ///< mean, median, best
 
-/// One value per subject, over the restarts of the fold that tests it.
+/// One value per subject, pooled over the restarts of its test fold.
 using SubjectValues = std::map<std::string, double>;
 SubjectValues pool_subjects(const std::vector<RunRecord>& records, const std::string& score,
                             RestartPolicy policy);
 
-/// The whole experiment as JSON: settings, every run, and the pooled figures of each score.
+/// The whole experiment as JSON: settings, every run, and the pooled values of each score.
 Json experiment_json(const std::vector<RunRecord>& records, RestartPolicy policy,
                      const Json& settings);
 

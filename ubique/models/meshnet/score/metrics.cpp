@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Confusion counts from one pass over the voxels, and the metrics computed from them.
 #include "ubique/models/meshnet/score/metrics.h"
 
 #include <cmath>
@@ -16,7 +17,7 @@ double as_double(std::int64_t count) { return static_cast<double>(count); }
 /// counts[truth * classes + predicted].
 std::vector<std::int64_t> cross_table(std::span<const std::uint8_t> predicted,
                                       std::span<const std::uint8_t> truth, std::int64_t classes) {
-  std::vector<std::int64_t> pairs(256 * 256);  // any two bytes: no test in the loop over voxels
+  std::vector<std::int64_t> pairs(256 * 256);  // all pairs of bytes: no check per voxel
   for (std::size_t i = 0; i < truth.size(); ++i) ++pairs[truth[i] * 256U + predicted[i]];
   std::vector<std::int64_t> table(static_cast<std::size_t>(classes * classes));
   for (std::int64_t pair = 0; pair < 256 * 256; ++pair) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How well a label map agrees with the truth. Both ways of counting Dice are given, because papers
-// mean different things by it: of the lesion alone, and the mean over all classes (macro). No
-// torch.
+// Agreement of a label map with the truth: Dice, AVD, MCC. Dice exists in two variants, because
+// papers differ: of the lesion alone, and the mean over all classes (macro). No torch.
 #pragma once
 
 #include <cstdint>
@@ -34,8 +33,8 @@ struct SubjectScore {
   double mcc() const { return classes.at(1).mcc(); }
 };
 
-/// One Confusion per class. Internal error if the sizes differ; a truth outside the classes is an
-/// Input error that names the label.
+/// One Confusion per class. Internal error if the sizes differ; Input error that names the label
+/// for a label outside the classes.
 std::vector<Confusion> compare_labels(std::span<const std::uint8_t> predicted,
                                       std::span<const std::uint8_t> truth, std::int64_t classes);
 

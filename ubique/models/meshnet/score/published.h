@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the paper (arXiv 2503.05531) reports on the Aphasia Recovery Cohort, for comparing with. Its
-// DICE is, by all evidence, the mean over lesion and background: in every row 2 * DICE - 1 lies
-// just below MCC, which the Dice of the lesion alone could not do.
+// Results that the paper (arXiv 2503.05531) reports on the Aphasia Recovery Cohort. Its DICE
+// appears to be the mean over lesion and background: in every row 2 * DICE - 1 lies just below MCC,
+// which is impossible for the Dice of the lesion alone.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Segments and scores subjects, preparing the next while the network runs; formats the scores.
 #include "ubique/models/meshnet/score/scoring.h"
 
 #include <fmt/format.h>
@@ -45,9 +46,9 @@ std::vector<double> finite_values(std::span<const SubjectScore> scores, std::str
   return values;
 }
 
-/// Zeros where there is nothing finite to sum up.
-meshnet::Summary summary_of(const std::vector<double>& values) {
-  return values.empty() ? meshnet::Summary{} : meshnet::summarize(values);
+/// Zeros if there are no finite values.
+Summary summary_of(const std::vector<double>& values) {
+  return values.empty() ? Summary{} : summarize(values);
 }
 
 /// All subjects under "all", then each size bin that occurs.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scores of many subjects: made, summed up, and written as table, CSV and JSON.
+// Scores of many subjects: computed, summarised, and written as a table, CSV and JSON.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@
 
 namespace ubique::meshnet {
 
-/// The figures of a subject, in the order of every table: dice (lesion), macro_dice, avd, mcc.
+/// Names of the scores, in the order of every table: dice (lesion), macro_dice, avd, mcc.
 std::vector<std::string> score_names();
 double score_of(const SubjectScore& score, std::string_view name);
 
@@ -37,16 +37,16 @@ struct Scoring {
   std::vector<UnscoredSubject> failed;
 };
 
-/// Segments each subject's scan, conformed as the network wants it and never from the cache, and
-/// compares with its mask on that grid. A subject that cannot be read does not stop the others.
+/// Segments each subject's scan, conformed for the network without the cache, and compares it with
+/// the mask on that grid. A subject that cannot be read is listed in `failed`.
 Scoring score_subjects(ScanSegmenter& segmenter, const MeshNetConfig& network,
                        std::span<const data::Subject> subjects,
                        std::span<const std::string> size_bins, const ScoringOptions& options);
 
-/// Means; an infinite AVD (nothing to find) is left out of its mean.
+/// Means over the subjects; infinite AVDs (empty truth) are left out.
 engine::Scores mean_scores(std::span<const SubjectScore> scores);
 
-/// Mean, deviation, median and quartiles, of all and of each size bin.
+/// Mean, standard deviation, median and quartiles, of all subjects and of each size bin.
 std::string score_table(std::span<const SubjectScore> scores);
 Json scores_json(std::span<const SubjectScore> scores);
 std::string scores_csv(std::span<const SubjectScore> scores);

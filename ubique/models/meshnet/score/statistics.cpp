@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Quantiles, the exact and normal distributions of signed ranks, Holm's correction.
 #include "ubique/models/meshnet/score/statistics.h"
 
 #include <algorithm>
@@ -22,17 +23,17 @@ std::vector<double> sorted_copy(std::span<const double> values) {
 }
 
 double quantile_of_sorted(const std::vector<double>& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto below = static_cast<std::size_t>(place);
+  const double position = share * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<std::size_t>(position);
   const double low = sorted[below], high = sorted[std::min(below + 1, sorted.size() - 1)];
-  const double rest = place - static_cast<double>(below);
+  const double rest = position - static_cast<double>(below);
   if (rest == 0 || low == high) return low;  // high may be infinite
-  // From the nearer end, as NumPy does it: no rounding at the ends.
+  // Interpolates from the nearer end, as NumPy does: exact at both ends.
   return rest < 0.5 ? low + (high - low) * rest : high - (high - low) * (1 - rest);
 }
 
-/// Differences that are not zero, by size, with twice their ranks: ties share the mean rank, which
-/// may be a half.
+/// Signs and ranks of the non-zero differences. Ranks are doubled, because ties share their mean
+/// rank, which may be a half.
 struct SignedRanks {
   std::vector<std::int64_t> doubled;  // ascending by size of the difference
   std::vector<bool> positive;
@@ -69,26 +70,26 @@ SignedRanks ranked(std::vector<double> differences) {
   return ranks;
 }
 
-/// Every rank is positive or negative with equal chance: probabilities of twice the positive sum.
+/// Probabilities of twice the sum of positive ranks, if each rank is positive with probability 1/2.
 std::vector<double> exact_distribution(const SignedRanks& ranks) {
-  std::vector<double> chance = {1};
+  std::vector<double> probability = {1};
   for (const auto rank : ranks.doubled) {
-    std::vector<double> next(chance.size() + static_cast<std::size_t>(rank), 0.0);
-    for (std::size_t sum = 0; sum < chance.size(); ++sum) {
-      next[sum] += 0.5 * chance[sum];
-      next[sum + static_cast<std::size_t>(rank)] += 0.5 * chance[sum];
+    std::vector<double> next(probability.size() + static_cast<std::size_t>(rank), 0.0);
+    for (std::size_t sum = 0; sum < probability.size(); ++sum) {
+      next[sum] += 0.5 * probability[sum];
+      next[sum + static_cast<std::size_t>(rank)] += 0.5 * probability[sum];
     }
-    chance = std::move(next);
+    probability = std::move(next);
   }
-  return chance;
+  return probability;
 }
 
 double exact_p(const SignedRanks& ranks) {
-  const auto chance = exact_distribution(ranks);
+  const auto probability = exact_distribution(ranks);
   const auto smaller = std::min(ranks.doubled_sum(true), ranks.doubled_sum(false));
-  const double tail =
-      std::accumulate(chance.begin(), chance.begin() + static_cast<std::ptrdiff_t>(smaller) + 1,
-                      0.0);  // the distribution is symmetric
+  const double tail = std::accumulate(
+      probability.begin(), probability.begin() + static_cast<std::ptrdiff_t>(smaller) + 1,
+      0.0);  // the distribution is symmetric
   return std::min(1.0, 2 * tail);
 }
 

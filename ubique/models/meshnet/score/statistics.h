@@ -32,15 +32,15 @@ struct Wilcoxon {
   bool exact = true;     ///< from the exact distribution; else the normal approximation
 };
 
-/// Signed-rank test of paired values. Pairs without a difference are left out. Exact for up to 50
+/// Signed-rank test of paired values. Pairs with zero difference are left out. Exact for up to 50
 /// pairs without ties and zeros, and for up to 13 with them; otherwise the normal approximation
-/// with ties accounted for and no continuity correction: scipy.stats.wilcoxon's defaults. Where no
-/// pair differs at all p is 1. Usage error for lists of different or no length, Input error for a
-/// difference that is not a number.
+/// with ties accounted for and no continuity correction: scipy.stats.wilcoxon's defaults. If no
+/// pair differs, p is 1. Usage error for empty lists or lists of different length, Input error for
+/// a difference that is NaN.
 Wilcoxon wilcoxon(std::span<const double> a, std::span<const double> b);
 
-/// Holm's step-down correction, in the order given: multiplied by the number of tests still open,
-/// never below a smaller one's, at most 1. Usage error for values that are no probabilities.
+/// Holm's step-down correction; the result is in the order given. Usage error for values outside 0
+/// to 1.
 std::vector<double> holm(std::span<const double> p);
 
 }  // namespace ubique::meshnet

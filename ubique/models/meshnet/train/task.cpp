@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The recipe, the training options, and the task built from a request.
 #include "ubique/models/meshnet/train/task.h"
 
 #include <fmt/format.h>
@@ -19,11 +20,10 @@ LossOptions read_loss(const Config& config, std::int64_t classes) {
   LossOptions loss;
   loss.label_smoothing = config.get("label_smoothing", 0.01);
   const double background = config.get("bg_weight", classes == 2 ? 0.5 : 1.0);
-  check(
-      background >= 0 && loss.label_smoothing >= 0 && loss.label_smoothing < 1, ErrorKind::Usage,
-      "[meshnet.train] a weight that cannot be; got bg_weight {} and label_smoothing {}, expected "
-      "at least 0, and a smoothing below 1.",
-      background, loss.label_smoothing);
+  check(background >= 0 && loss.label_smoothing >= 0 && loss.label_smoothing < 1, ErrorKind::Usage,
+        "[meshnet.train] invalid loss options; got bg_weight {} and label_smoothing {}, expected "
+        "at least 0, and a smoothing below 1.",
+        background, loss.label_smoothing);
   loss.class_weights.assign(static_cast<std::size_t>(classes), 1.0);
   loss.class_weights.front() = background;
   return loss;
@@ -81,7 +81,7 @@ std::vector<engine::Option> meshnet_train_options() {
       {"--spacing", "spacing", "MM", "millimetres per voxel of the cube (1)"},
       {"--bg-weight", "bg_weight", "X", "weight of the background in the loss (0.5)"},
       {"--label-smoothing", "label_smoothing", "X", "share given to the other classes (0.01)"},
-      {"--all-train", "all_train", "", "no validation: learn from everything but the test fold"},
+      {"--all-train", "all_train", "", "no validation: train on everything but the test fold"},
       {"--cache", "cache", "DIR", "where conformed scans are kept"},
       {"--cache-dtype", "cache_dtype", "DTYPE", "how they are kept: f16, f32 or u8"},
       {"--workers", "prefetch_threads", "N", "the same as --prefetch-threads"},
@@ -121,7 +121,7 @@ std::unique_ptr<MeshNetTask> make_task(const engine::Request& request) {
   parts.provenance = {{"data", parts.training->fingerprint()},
                       {"outer_fold", settings.outer_fold},
                       {"inner_fold", all_train ? Json() : Json(settings.inner_fold)}};
-  log::info("{}: {} scans to learn from, {} to validate with", parts.model->settings().name(),
+  log::info("{}: {} scans for training, {} for validation", parts.model->settings().name(),
             fold.train.size(), fold.val.size());
   return std::make_unique<MeshNetTask>(std::move(parts));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A MeshNet training job: a study's fold, a model, and validation by segmenting the held-out scans.
+// A MeshNet training task: a study's fold, a model, and validation by segmenting held-out scans.
 #pragma once
 
 #include <memory>
@@ -40,7 +40,8 @@ class MeshNetTask final : public engine::Task {
   std::vector<engine::ReportPicture> pictures_;  // of the last validation
 };
 
-/// Reads the network, study, recipe and cache from the request; model starts from request.model.
+/// Reads network, study, recipe and cache from the request; request.model, if set, is the model to
+/// start from.
 std::unique_ptr<MeshNetTask> make_task(const engine::Request& request);
 
 /// Training options of the family: network, data, folds, loss, cache.

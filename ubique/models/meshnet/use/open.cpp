@@ -2,6 +2,8 @@
 // Models from checkpoints and foreign files; the session for inference.
 #include "ubique/models/meshnet/use/open.h"
 
+#include "ubique/engine/checkpoint/checkpoint.h"
+#include "ubique/engine/walk/open_model.h"
 #include "ubique/models/meshnet/files/import.h"
 #include "ubique/models/meshnet/net/needs.h"
 

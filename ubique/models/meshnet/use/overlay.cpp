@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chooses slices and paints them: grey scan, labels blended or outlined.
 #include "ubique/models/meshnet/use/overlay.h"
 
 #include <algorithm>
@@ -16,8 +17,8 @@ using data::Volume;
 constexpr int kPlaneWidth = 256;  // pixels of the longest axis
 constexpr int kGap = 8;
 
-/// Two axes of the RAS grid that span a picture, and the one it is cut across. Columns run from
-/// high to low along `across` where that puts the patient's left on the right.
+/// A slice of the RAS grid: the axis it is perpendicular to (`across`) and the axes of its columns
+/// and rows. `flip_columns` runs columns from high to low.
 struct Plane {
   int across, column, row;
   bool flip_columns;
@@ -33,21 +34,21 @@ struct Window {
   float low = 0, high = 1;
 };
 
-/// The middle 99 % of the values: a few bright voxels must not darken the rest.
+/// The range of the middle 99 % of the values, so that a few bright voxels do not darken the rest.
 Window display_window(const Volume& scan) {
   std::vector<float> sample;
   const std::size_t step = std::max<std::size_t>(1, scan.values.size() / 100000);
   for (std::size_t i = 0; i < scan.values.size(); i += step) sample.push_back(scan.values[i]);
-  const auto at_share = [&](double share) {
-    const auto place = static_cast<std::ptrdiff_t>(share * static_cast<double>(sample.size() - 1));
-    std::nth_element(sample.begin(), sample.begin() + place, sample.end());
-    return sample[static_cast<std::size_t>(place)];
+  const auto quantile = [&](double share) {
+    const auto index = static_cast<std::ptrdiff_t>(share * static_cast<double>(sample.size() - 1));
+    std::nth_element(sample.begin(), sample.begin() + index, sample.end());
+    return sample[static_cast<std::size_t>(index)];
   };
-  const float low = at_share(0.005), high = at_share(0.995);
+  const float low = quantile(0.005), high = quantile(0.995);
   return {low, high > low ? high : low + 1};
 }
 
-/// The slice of each axis that shows most: the one with the most labelled voxels.
+/// The slice of each axis with the most labelled voxels; the middle one if there are none.
 Shape3 fullest_slices(const LabelMap& labels) {
   std::array<std::vector<std::int64_t>, 3> counts;
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -63,12 +64,12 @@ Shape3 fullest_slices(const LabelMap& labels) {
       }
     }
   }
-  Shape3 place{};
+  Shape3 slices{};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const auto most = std::max_element(counts[axis].begin(), counts[axis].end());
-    place[axis] = *most > 0 ? most - counts[axis].begin() : labels.shape[axis] / 2;
+    slices[axis] = *most > 0 ? most - counts[axis].begin() : labels.shape[axis] / 2;
   }
-  return place;
+  return slices;
 }
 
 bool on_border(const LabelMap& labels, const Shape3& at, const Plane& plane) {
@@ -76,9 +77,9 @@ bool on_border(const LabelMap& labels, const Shape3& at, const Plane& plane) {
   for (const int axis : {plane.column, plane.row}) {
     for (const int step : {-1, 1}) {
       auto next = at;
-      auto& place = next[static_cast<std::size_t>(axis)];
-      place += step;
-      if (place < 0 || place >= labels.shape[static_cast<std::size_t>(axis)]) continue;
+      auto& index = next[static_cast<std::size_t>(axis)];
+      index += step;
+      if (index < 0 || index >= labels.shape[static_cast<std::size_t>(axis)]) continue;
       if (labels.at(next[0], next[1], next[2]) != label) return true;
     }
   }
@@ -106,8 +107,8 @@ class Painter {
     for (int y = 0; y < rows; ++y) {
       for (int x = 0; x < columns; ++x) {
         auto at = cut;
-        at[axis(plane.column)] = place(plane.column, plane.flip_columns ? columns - 1 - x : x);
-        at[axis(plane.row)] = place(plane.row, rows - 1 - y);
+        at[axis(plane.column)] = voxel(plane.column, plane.flip_columns ? columns - 1 - x : x);
+        at[axis(plane.row)] = voxel(plane.row, rows - 1 - y);
         const auto grey = grey_at(at, plane, x, y);
         const auto colour = colour_at(at, plane, labels, grey);
         auto* pixel =
@@ -123,13 +124,13 @@ class Painter {
   int pixels(int a) const {
     return std::max(1, static_cast<int>(std::lround(extent(axis(a)) * pixels_per_mm_)));
   }
-  std::int64_t place(int a, int pixel) const {
+  std::int64_t voxel(int a, int pixel) const {
     const double share = (pixel + 0.5) / pixels(a);
     const auto size = scan_.shape[axis(a)];
     return std::clamp<std::int64_t>(static_cast<std::int64_t>(share * static_cast<double>(size)), 0,
                                     size - 1);
   }
-  /// The two voxels a pixel lies between along an axis, and how near it is to the upper one.
+  /// The two voxels that a pixel lies between along an axis, and the weight of the upper one.
   struct Between {
     std::int64_t lower, upper;
     float weight;
@@ -143,7 +144,7 @@ class Painter {
             static_cast<float>(inside - static_cast<double>(lower))};
   }
 
-  /// Linear between voxels: scans of thick slices are shown larger than they are.
+  /// Interpolates linearly, because thick slices span many pixels.
   std::uint8_t grey_at(Shape3 at, const Plane& plane, int x, int y) const {
     const auto across = between(plane.column, plane.flip_columns ? width(plane) - 1 - x : x);
     const auto up = between(plane.row, height(plane) - 1 - y);

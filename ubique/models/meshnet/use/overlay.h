@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pictures of a segmentation: the scan in three planes with the labels in colour on top.
+// Pictures of a segmentation: the scan in three planes with the labels in colour.
 #pragma once
 
 #include <vector>

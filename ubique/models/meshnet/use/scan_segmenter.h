@@ -28,8 +28,8 @@ struct LabelVolume {
 };
 
 struct Segmentation {
-  data::LabelMap conformed;              ///< on the network's grid
-  std::optional<data::LabelMap> native;  ///< on the scan's grid
+  data::LabelMap conformed;                 ///< on the network's grid
+  std::optional<data::LabelMap> native;     ///< on the scan's grid
   std::vector<data::Volume> probabilities;  ///< classes 1 and up, on the grid of the options
   std::vector<LabelVolume> volumes;         ///< classes 1 and up, counted on that grid
   std::int64_t removed_components = 0;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chooses host streaming, slabs or the whole volume, and runs it.
 #include "ubique/models/meshnet/use/segmenter.h"
 
 #include <ATen/ATen.h>
@@ -31,7 +32,7 @@ at::Tensor five_dimensions(const at::Tensor& image, const MeshNetConfig& config)
   return x;
 }
 
-/// Our own convolutions: f32 on the host, no norm that needs the whole volume first.
+/// Our own host convolutions: f32 only, and no norm, which would need the whole volume first.
 bool streams_on_host(const MeshNetConfig& config, const SegmenterOptions& options) {
   return options.device.is_cpu() && options.dtype == at::kFloat &&
          options.mode != SegmenterMode::Whole && can_stream_on_host(config);
@@ -127,8 +128,7 @@ std::int64_t Segmenter::activation_bytes(std::int64_t depth, std::int64_t height
                                          std::int64_t width) const {
   const auto plane = height * width;
   if (state_->host)
-    return stream_floats(config(), depth, height, width) *
-           static_cast<std::int64_t>(sizeof(float));
+    return stream_floats(config(), depth, height, width) * static_cast<std::int64_t>(sizeof(float));
   if (state_->streams(depth, plane)) {
     return slab_bytes(state_->network, plane, state_->planes_at_once(plane));
   }

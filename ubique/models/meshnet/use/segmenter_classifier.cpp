@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last layer: logits of a few planes at a time, and what is wanted of them.
+// The last layer: logits of a few planes at a time, turned into labels or probabilities.
 #include <ATen/ATen.h>
 
 #include "ubique/base/error.h"
@@ -9,7 +9,7 @@
 namespace ubique::meshnet {
 namespace {
 
-/// The first of the largest, (n, H, W).
+/// The class with the largest logit, the lowest on ties.  (n, H, W)
 at::Tensor best_class(const at::Tensor& logits) {
   if (logits.size(0) == 2) return logits[1].gt(logits[0]).to(at::kByte);
   return logits.argmax(0).to(at::kByte);
@@ -33,26 +33,26 @@ void Classifier::begin(at::IntArrayRef volume, c10::Device device) {
 void Classifier::keep(const at::Tensor& logits, std::int64_t first) {
   const auto depth =
       wanted_ == SegmenterResult::Labels || wanted_ == SegmenterResult::OneProbability ? 0 : 1;
-  auto place = result_.narrow(depth, first, logits.size(1));
+  auto target = result_.narrow(depth, first, logits.size(1));
   switch (wanted_) {
     case SegmenterResult::Labels:
-      place.copy_(best_class(logits));
+      target.copy_(best_class(logits));
       break;
     case SegmenterResult::Logits:
-      place.copy_(logits);
+      target.copy_(logits);
       break;
     case SegmenterResult::Probabilities:
-      place.copy_(logits.to(at::kFloat).softmax(0));
+      target.copy_(logits.to(at::kFloat).softmax(0));
       break;
     case SegmenterResult::OneProbability:
-      place.copy_(logits.to(at::kFloat).softmax(0)[one_class_]);
+      target.copy_(logits.to(at::kFloat).softmax(0)[one_class_]);
       break;
   }
 }
 
 void Classifier::take_slab(const at::Tensor& features, std::int64_t first) {
   const auto logits = kernels::convolve(features, network_.class_weight, network_.class_bias, 1)[0];
-  const auto finite = logits.isfinite().all();  // stays on the device until the end
+  const auto finite = logits.isfinite().all();  // read only in finish(): no sync here
   finite_ = finite_.defined() ? finite_.logical_and(finite) : finite;
   keep(logits, first);
 }

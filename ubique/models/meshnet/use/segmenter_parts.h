@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pieces that a segmenter is put together from: ways through the dilated layers, and what
-// becomes of their result. Inside segmenter*.cpp and stream*.cpp only.
+// Parts of the segmenter: three ways to run the dilated layers, and the classifier that takes their
+// output. Included by segmenter*.cpp and stream*.cpp only.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,8 +14,8 @@
 
 namespace ubique::meshnet {
 
-/// A network without batch norms, its tensors as the convolutions take them: device, dtype, layout,
-/// channels padded with zeros.
+/// A network without batch norms whose tensors are converted to the device, dtype and layout of the
+/// convolutions, with channels zero-padded.
 struct ReadyNetwork {
   MeshNetConfig config;
   std::int64_t channels = 0;  ///< with padding
@@ -27,7 +27,7 @@ struct ReadyNetwork {
 
 ReadyNetwork make_ready(const MeshNetFile& folded, const SegmenterOptions& options);
 
-/// Takes what the last dilated layer gives, in order of depth, in either of two forms.
+/// Receives the last dilated layer's output in order of depth, as slabs or as single host planes.
 class FeatureSink {
  public:
   virtual ~FeatureSink() = default;
@@ -36,19 +36,19 @@ class FeatureSink {
   virtual void take_plane(const kernels::HostPlane& plane, std::int64_t depth) = 0;
 };
 
-/// Layer after layer over the whole volume (1, I, D, H, W).
+/// Layer by layer over the whole volume (1, I, D, H, W).
 void run_whole(const ReadyNetwork& network, const at::Tensor& image, FeatureSink& sink);
 std::int64_t whole_bytes(const ReadyNetwork& network, std::int64_t voxels);
 
-/// All layers at once, some planes at a time; each layer remembers the planes it will look at
-/// again.
+/// All layers together, `planes_at_once` planes at a time; each layer keeps the planes that its
+/// taps still need.
 void run_slabs(const ReadyNetwork& network, const at::Tensor& image, std::int64_t planes_at_once,
                FeatureSink& sink);
 std::int64_t slab_bytes(const ReadyNetwork& network, std::int64_t plane_voxels,
                         std::int64_t planes_at_once);
 
-/// The same on the host in f32, plane by plane, with convolutions of our own. Keeps its memory for
-/// the next volume of the same shape.
+/// Streaming on the host in f32 with our own convolutions. Reuses its buffers for the next volume
+/// of the same shape.
 class HostStream {
  public:
   explicit HostStream(const MeshNetFile& folded);
@@ -57,24 +57,24 @@ class HostStream {
  private:
   struct Layer {
     kernels::PlaneConvolution conv;
-    std::optional<kernels::PlaneRing> ring;  // input planes that the taps look at
-    std::int64_t filled = 0;                 // input planes that came so far
+    std::optional<kernels::PlaneRing> ring;  // input planes that the taps read
+    std::int64_t filled = 0;                 // input planes received so far
   };
   void prepare(at::IntArrayRef volume);
-  void fill(std::size_t layer, std::int64_t depth);  // until input plane `depth` is there
+  void fill(std::size_t layer, std::int64_t depth);  // up to and including input plane `depth`
   void compute(std::size_t layer, std::int64_t first, std::int64_t count, kernels::PlaneRing& out);
 
   MeshNetConfig config_;
   std::vector<Layer> layers_;
   std::optional<kernels::PlaneRing> last_;  // the last layer's output
-  std::int64_t group_ = 1;                  // planes worked out at a time
-  at::Tensor image_;                        // (I, D, H, W) of the volume at work
+  std::int64_t group_ = 1;                  // planes computed at a time
+  at::Tensor image_;                        // (I, D, H, W) of the current volume
 };
 
-/// What is wanted of every voxel.
+/// The requested output per voxel.
 enum class SegmenterResult { Labels, Logits, Probabilities, OneProbability };
 
-/// Applies the classifier to what it takes and keeps the result.
+/// Applies the classifier to the features and stores the requested result.
 class Classifier final : public FeatureSink {
  public:
   Classifier(const ReadyNetwork& network, const kernels::PlaneClassifier& host,

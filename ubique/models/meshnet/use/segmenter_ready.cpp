@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folded network's tensors brought into the form that its device likes.
+// Converts a folded network's tensors to the device, dtype, layout and padding of the options.
 #include <ATen/ATen.h>
 
 #include "ubique/base/error.h"
@@ -20,8 +20,8 @@ at::Tensor given_tensor(const MeshNetFile& file, const std::string& name) {
   return tensor.detach();
 }
 
-/// Zeros behind the given values, up to these channels.
-at::Tensor with_zeros(const at::Tensor& tensor, std::int64_t out, std::int64_t in) {
+/// Zero-pads to these channels.
+at::Tensor zero_padded(const at::Tensor& tensor, std::int64_t out, std::int64_t in) {
   auto shape = tensor.sizes().vec();
   shape[0] = out;
   if (shape.size() > 1) shape[1] = in;
@@ -50,16 +50,16 @@ ReadyNetwork make_ready(const MeshNetFile& folded, const SegmenterOptions& optio
     const auto prefix = fmt::format("network.{}.conv.", i);
     const auto in = i == 0 ? config.in_channels : ready.channels;
     ready.weights.push_back(
-        move(with_zeros(given_tensor(folded, prefix + "weight"), ready.channels, in)));
-    // In front of an instance norm a bias changes nothing.
+        move(zero_padded(given_tensor(folded, prefix + "weight"), ready.channels, in)));
+    // An instance norm cancels the bias before it.
     const bool bias = config.bias && config.norm == Norm::None;
     ready.biases.push_back(
-        bias ? move(with_zeros(given_tensor(folded, prefix + "bias"), ready.channels, 0))
+        bias ? move(zero_padded(given_tensor(folded, prefix + "bias"), ready.channels, 0))
              : at::Tensor());
   }
   const auto last = fmt::format("network.{}.", config.layers());
   ready.class_weight =
-      move(with_zeros(given_tensor(folded, last + "weight"), config.classes, ready.channels));
+      move(zero_padded(given_tensor(folded, last + "weight"), config.classes, ready.channels));
   ready.class_bias = move(given_tensor(folded, last + "bias"));
   return ready;
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer after layer over the whole volume: two activations are alive at a time, a layer's input and
-// its output.
+// Layer by layer over the whole volume: a layer's input and its output are in memory at a time.
 #include <ATen/ATen.h>
 
 #include "ubique/kernels/conv/convolve.h"
@@ -10,7 +9,7 @@
 namespace ubique::meshnet {
 namespace {
 
-constexpr std::int64_t kLogitsAtOnce = 1 << 24;  // few enough not to count beside an activation
+constexpr std::int64_t kLogitsAtOnce = 1 << 24;  // small next to an activation
 
 at::Tensor instance_norm_activate(const at::Tensor& x, const ReadyNetwork& network) {
   const auto options = x.options().dtype(at::kFloat);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streaming on the host: a plane is worked out when the layer behind it asks for it, into a ring
-// that holds as many planes as that layer's taps span.
+// Streaming on the host: a plane is computed when the next layer needs it, into a ring buffer that
+// holds the planes that this layer's taps span.
 #include <ATen/ATen.h>
 
 #include <algorithm>

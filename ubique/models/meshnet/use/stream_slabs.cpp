@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streaming with torch's convolutions, on any device: every layer keeps the planes behind it that
-// it will look at again. Zeros stand in front of the first plane and behind the last, at each layer
-// its own, so the numbers are those of the whole volume.
+// Streaming with torch's convolutions, on any device: every layer keeps the last planes of its
+// input that later outputs need. Each layer's input is zero-padded before the first and after the
+// last plane, so the results equal those of the whole volume.
 #include <ATen/ATen.h>
 
 #include <algorithm>
@@ -38,7 +38,7 @@ class SlabStream {
                                     kernels::DepthEdges::Cut));
   }
 
-  /// What lies behind the last plane, layer by layer.
+  /// Pushes the zero padding after the last plane through, layer by layer.
   void finish(const at::Tensor& image) {
     for (std::size_t i = 0; i < tails_.size(); ++i) push(i, zero_planes(i, image));
   }
@@ -56,7 +56,7 @@ class SlabStream {
 
   const ReadyNetwork& network_;
   FeatureSink& sink_;
-  std::vector<at::Tensor> tails_;  // (1, C, up to 2 reach, H, W)
+  std::vector<at::Tensor> tails_;  // last input planes of each layer, (1, C, up to 2 reach, H, W)
   std::int64_t done_ = 0;
 };
 
@@ -79,7 +79,8 @@ std::int64_t slab_bytes(const ReadyNetwork& network, std::int64_t plane_voxels,
   for (const auto dilation : network.config.dilations) {
     const auto behind = 2 * dilation * (network.config.kernel / 2);
     planes += behind;
-    most = std::max(most, behind + 3 * planes_at_once);  // joined with the new ones, and the result
+    most =
+        std::max(most, behind + 3 * planes_at_once);  // joined with the new ones, plus the result
   }
   return (planes + most) * network.channels * plane_voxels *
          static_cast<std::int64_t>(c10::elementSize(network.dtype));
