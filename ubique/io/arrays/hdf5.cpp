@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The walk over a file's groups.
+// Reads the superblock, walks the groups, and locates the values of each dataset.
 #include "ubique/io/arrays/hdf5.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kDeepestGroup = 64;
 constexpr std::size_t kMostObjects = 1'000'000;
-// Of all attributes: an object may be linked, and its attributes be read, any number of times.
+// Of all attributes together: an object may be linked, and its attributes read, many times.
 constexpr std::size_t kMostAttributeBytes = 64U << 20U;
 
 std::span<const std::byte> find_part(const std::vector<Hdf5Part>& parts, Hdf5Message kind) {
@@ -28,23 +28,23 @@ bool has_part(const std::vector<Hdf5Part>& parts, Hdf5Message kind) {
   return std::ranges::find(parts, kind, &Hdf5Part::kind) != parts.end();
 }
 
-class Hdf5Walk {
+class Hdf5Reader {
  public:
-  explicit Hdf5Walk(Hdf5Source source) : source_(std::move(source)), links_(source_) {}
+  explicit Hdf5Reader(Hdf5Source source) : source_(std::move(source)), links_(source_) {}
 
   Hdf5Content content() {
-    add_group(root_place(), "", 0);
+    add_group(root_address(), "", 0);
     return std::move(content_);
   }
 
  private:
-  std::uint64_t root_place();
-  void add_object(std::uint64_t place, const std::string& path, int depth);
-  void add_group(std::uint64_t place, const std::string& path, int depth);
+  std::uint64_t root_address();
+  void add_object(std::uint64_t address, const std::string& path, int depth);
+  void add_group(std::uint64_t address, const std::string& path, int depth);
   void add_children(const std::vector<Hdf5Part>& parts, const std::string& path, int depth);
   void add_attributes(const std::vector<Hdf5Part>& parts, const std::string& path);
   void add_tensor(const std::vector<Hdf5Part>& parts, const std::string& path);
-  void place_tensor(std::span<const std::byte> layout, TensorInfo& tensor);
+  void locate_tensor(std::span<const std::byte> layout, TensorInfo& tensor);
   [[noreturn]] void refuse(const std::string& path, std::string_view what) const;
 
   Hdf5Source source_;
@@ -53,12 +53,12 @@ class Hdf5Walk {
   std::size_t objects_ = 0, attribute_bytes_ = 0;
 };
 
-std::uint64_t Hdf5Walk::root_place() {
+std::uint64_t Hdf5Reader::root_address() {
   Hdf5Cursor cursor(source_, source_.file);
   cursor.take(8);  // the signature
   const auto version = cursor.number(1);
   if (version > 3) source_.damaged("its first block has the unknown version {}", version);
-  if (version < 2) cursor.take(4);  // versions of parts that have one only
+  if (version < 2) cursor.take(4);  // versions of other parts, all with one version only
   source_.address_width = cursor.number(1);
   source_.length_width = cursor.number(1);
   const auto sensible = [](std::size_t width) { return width == 2 || width == 4 || width == 8; };
@@ -80,31 +80,31 @@ std::uint64_t Hdf5Walk::root_place() {
   return cursor.address();
 }
 
-void Hdf5Walk::refuse(const std::string& path, std::string_view what) const {
+void Hdf5Reader::refuse(const std::string& path, std::string_view what) const {
   fail(ErrorKind::Input,
        "[io.hdf5] {}: '{}' {}, which cannot be read here. Save it plainly: h5repack -l CONTI -f "
        "NONE OLD NEW.",
        source_.name, printable(path), what);
 }
 
-void Hdf5Walk::add_object(std::uint64_t place, const std::string& path, int depth) {
+void Hdf5Reader::add_object(std::uint64_t address, const std::string& path, int depth) {
   if (++objects_ > kMostObjects) source_.damaged("it has more than {} objects", kMostObjects);
-  const auto parts = hdf5_object(source_, place);
+  const auto parts = hdf5_object(source_, address);
   if (has_part(parts, Hdf5Message::Layout)) return add_tensor(parts, path);
   if (has_part(parts, Hdf5Message::SymbolTable) || has_part(parts, Hdf5Message::LinkInfo) ||
       has_part(parts, Hdf5Message::Link)) {
-    links_.enter(place);
+    links_.enter(address);
     add_children(parts, path, depth);
   }
 }
 
-void Hdf5Walk::add_group(std::uint64_t place, const std::string& path, int depth) {
-  links_.enter(place);
-  add_children(hdf5_object(source_, place), path, depth);
+void Hdf5Reader::add_group(std::uint64_t address, const std::string& path, int depth) {
+  links_.enter(address);
+  add_children(hdf5_object(source_, address), path, depth);
 }
 
-void Hdf5Walk::add_children(const std::vector<Hdf5Part>& parts, const std::string& path,
-                            int depth) {
+void Hdf5Reader::add_children(const std::vector<Hdf5Part>& parts, const std::string& path,
+                              int depth) {
   if (depth > kDeepestGroup) source_.damaged("its groups are nested too deeply");
   if (!path.empty()) content_.groups.push_back(path);
   add_attributes(parts, path);
@@ -113,7 +113,7 @@ void Hdf5Walk::add_children(const std::vector<Hdf5Part>& parts, const std::strin
   }
 }
 
-void Hdf5Walk::add_attributes(const std::vector<Hdf5Part>& parts, const std::string& path) {
+void Hdf5Reader::add_attributes(const std::vector<Hdf5Part>& parts, const std::string& path) {
   constexpr std::uint64_t kShared = 2;
   for (const auto& part : parts) {
     if (part.kind != Hdf5Message::Attribute || (part.flags & kShared) != 0) continue;
@@ -127,7 +127,7 @@ void Hdf5Walk::add_attributes(const std::vector<Hdf5Part>& parts, const std::str
   }
 }
 
-void Hdf5Walk::add_tensor(const std::vector<Hdf5Part>& parts, const std::string& path) {
+void Hdf5Reader::add_tensor(const std::vector<Hdf5Part>& parts, const std::string& path) {
   constexpr std::uint64_t kShared = 2;
   for (const auto& part : parts) {
     const bool needed = part.kind == Hdf5Message::Datatype || part.kind == Hdf5Message::Dataspace;
@@ -141,13 +141,13 @@ void Hdf5Walk::add_tensor(const std::vector<Hdf5Part>& parts, const std::string&
   if (has_part(parts, Hdf5Message::Filters)) refuse(path, "is compressed");
   if (has_part(parts, Hdf5Message::ExternalFiles)) refuse(path, "lies in another file");
   TensorInfo tensor{path, type.dtype, *shape, 0, 0};
-  place_tensor(find_part(parts, Hdf5Message::Layout), tensor);
+  locate_tensor(find_part(parts, Hdf5Message::Layout), tensor);
   content_.tensors.push_back(std::move(tensor));
   content_.swapped.push_back(type.big == kLittleMachine && size_of(type.dtype) > 1);
   add_attributes(parts, path);
 }
 
-void Hdf5Walk::place_tensor(std::span<const std::byte> layout, TensorInfo& tensor) {
+void Hdf5Reader::locate_tensor(std::span<const std::byte> layout, TensorInfo& tensor) {
   const auto bytes = byte_count(tensor.dtype, tensor.shape);
   if (!bytes)
     source_.damaged("'{}' has the shape {}", printable(tensor.name), shape_text(tensor.shape));
@@ -166,8 +166,8 @@ void Hdf5Walk::place_tensor(std::span<const std::byte> layout, TensorInfo& tenso
   } else {
     tensor.begin = cursor.address();
     stored = cursor.length();
-    if (tensor.begin == kHdf5Nowhere && wanted == 0) tensor.begin = 0;
-    if (tensor.begin == kHdf5Nowhere) refuse(tensor.name, "was never given values");
+    if (tensor.begin == kHdf5Undefined && wanted == 0) tensor.begin = 0;
+    if (tensor.begin == kHdf5Undefined) refuse(tensor.name, "was never given values");
   }
   if (stored < wanted && kind == kCompact) {
     source_.damaged("'{}' has {} bytes of {}", printable(tensor.name), stored, wanted);
@@ -179,13 +179,9 @@ void Hdf5Walk::place_tensor(std::span<const std::byte> layout, TensorInfo& tenso
 }  // namespace
 
 Hdf5Content parse_hdf5(std::span<const std::byte> file, const std::string& name) {
-  const auto what = looks_like(file);
-  check(what.starts_with("an HDF5 file"), ErrorKind::Input,
-        "[io.hdf5] {} is not an HDF5 file; it looks like {}.", name,
-        file.empty()   ? "an empty file"
-        : what.empty() ? "something unknown"
-                       : what);
-  return Hdf5Walk({file, name}).content();
+  check(looks_like(file).starts_with("an HDF5 file"), ErrorKind::Input,
+        "[io.hdf5] {} is not an HDF5 file; it looks like {}.", name, looks_like_or_unknown(file));
+  return Hdf5Reader({file, name}).content();
 }
 
 Hdf5File::Hdf5File(const std::filesystem::path& path)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of an HDF5 file, looked at only within bounds.
+// Bounds-checked access to the bytes of an HDF5 file.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +12,10 @@
 
 namespace ubique::io {
 
-/// "Not there": all bits set, as wide as the file's addresses are.
-inline constexpr std::uint64_t kHdf5Nowhere = ~std::uint64_t{0};
+/// The undefined address: all bits set.
+inline constexpr std::uint64_t kHdf5Undefined = ~std::uint64_t{0};
 
-/// The file, how wide its numbers are, and its name for messages.
+/// The file, the widths of its addresses and lengths, and its name for messages.
 struct Hdf5Source {
   std::span<const std::byte> file;
   std::string name;
@@ -27,20 +27,20 @@ struct Hdf5Source {
          name, fmt::format(what, std::forward<Args>(args)...));
   }
 
-  std::span<const std::byte> at(std::uint64_t place, std::uint64_t count) const {
-    if (place > file.size() || file.size() - place < count) {
-      damaged("it has {} bytes, and needs {} from byte {} on", file.size(), count, place);
+  std::span<const std::byte> at(std::uint64_t address, std::uint64_t count) const {
+    if (address > file.size() || file.size() - address < count) {
+      damaged("it has {} bytes, and needs {} from byte {} on", file.size(), count, address);
     }
-    return file.subspan(place, count);
+    return file.subspan(address, count);
   }
-  /// All that follows a place.
-  std::span<const std::byte> from(std::uint64_t place) const {
-    at(place, 0);
-    return file.subspan(place);
+  /// Everything from an address on.
+  std::span<const std::byte> from(std::uint64_t address) const {
+    at(address, 0);
+    return file.subspan(address);
   }
 };
 
-/// Takes numbers one after the other from a part of a file.
+/// Reads numbers in sequence from a part of the file.
 class Hdf5Cursor {
  public:
   Hdf5Cursor(const Hdf5Source& source, std::span<const std::byte> part)
@@ -58,7 +58,7 @@ class Hdf5Cursor {
     const auto width = source_->address_width;
     const auto value = number(width);
     const bool nowhere = width < 8 && value == (std::uint64_t{1} << (8 * width)) - 1;
-    return nowhere ? kHdf5Nowhere : value;
+    return nowhere ? kHdf5Undefined : value;
   }
   void expect(std::string_view mark) {
     const auto found = take(mark.size());

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads text attributes (heap included), symbol tables and link messages.
+#include "ubique/io/arrays/hdf5_links.h"
 
 #include <algorithm>
 
-#include "ubique/io/arrays/hdf5_links.h"
 #include "ubique/io/text/plain_name.h"
 #include "ubique/io/text/printable.h"
 
 namespace ubique::io {
-
 namespace {
 
 constexpr std::int64_t kMostTexts = 65'536;
@@ -19,14 +19,14 @@ std::string hdf5_text(std::span<const std::byte> bytes) {
           static_cast<std::size_t>(end - bytes.begin())};
 }
 
-/// Object `index` of the collection at `place`.
-std::span<const std::byte> heap_object(const Hdf5Source& source, std::uint64_t place,
+/// Object `index` of the global heap collection at `address`.
+std::span<const std::byte> heap_object(const Hdf5Source& source, std::uint64_t address,
                                        std::uint64_t index) {
-  Hdf5Cursor head(source, source.at(place, 8 + source.length_width));
+  Hdf5Cursor head(source, source.at(address, 8 + source.length_width));
   head.expect("GCOL");
   head.take(4);
   const auto size = head.length();
-  Hdf5Cursor cursor(source, source.at(place, size));
+  Hdf5Cursor cursor(source, source.at(address, size));
   cursor.take(8 + source.length_width);
   constexpr std::uint64_t kUnit = 8;
   while (cursor.rest().size() >= kUnit + source.length_width) {
@@ -43,17 +43,17 @@ std::span<const std::byte> heap_object(const Hdf5Source& source, std::uint64_t p
 
 std::string long_text(const Hdf5Source& source, Hdf5Cursor& values) {
   const auto length = values.number(4);
-  const auto place = values.address();
+  const auto address = values.address();
   const auto index = values.number(4);
   if (length == 0) return {};
-  const auto object = heap_object(source, place, index);
+  const auto object = heap_object(source, address, index);
   return hdf5_text(object.first(std::min<std::uint64_t>(length, object.size())));
 }
 
 void read_texts(const Hdf5Source& source, const Hdf5Type& type, Hdf5Cursor values,
                 std::int64_t count, std::vector<std::string>& texts) {
   if (count > kMostTexts) source.damaged("an attribute has {} texts", count);
-  // Texts of no length cost the file nothing: a few bytes would claim any number of them.
+  // Texts of length 0 take no bytes, so a few bytes could claim any number of them.
   if (count > 0 && type.size == 0) source.damaged("an attribute has {} texts of no length", count);
   std::uint64_t bytes = 0;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -73,13 +73,14 @@ std::optional<Hdf5Attribute> hdf5_attribute(const Hdf5Source& source, const std:
   if (version < 1 || version > 3) source.damaged("an attribute has version {}", version);
   const auto name_size = cursor.number(2), type_size = cursor.number(2),
              shape_size = cursor.number(2);
-  if (version == 3) cursor.take(1);  // the name's alphabet
+  if (version == 3) cursor.take(1);  // character set of the name
   const auto padded = [&](std::uint64_t size) {
     return cursor.take(version == 1 ? (size + 7) / 8 * 8 : size).first(size);
   };
   const auto name = hdf5_text(padded(name_size));
   const auto type_bytes = padded(type_size), shape_bytes = padded(shape_size);
-  if (version > 1 && flags != 0) return std::nullopt;  // type or shape are kept elsewhere
+  if (version > 1 && flags != 0)
+    return std::nullopt;  // type or shape is shared with another object
   const auto type = hdf5_type(source, type_bytes);
   const auto shape = hdf5_shape(source, shape_bytes);
   const bool text = type.kind == Hdf5Type::Kind::Text || type.kind == Hdf5Type::Kind::LongText;
@@ -95,9 +96,9 @@ std::optional<Hdf5Attribute> hdf5_attribute(const Hdf5Source& source, const std:
 namespace {
 
 constexpr std::uint64_t kDeepestTree = 64;
-constexpr std::uint64_t kLongestName = 1024;
+constexpr std::uint64_t kLongestHdf5Name = 1024;
 
-/// A name of the heap: from `offset` to the next zero byte.
+/// A name in the local heap: from `offset` to the next zero byte.
 std::string heap_name(const Hdf5Source& source, std::span<const std::byte> names,
                       std::uint64_t offset) {
   if (offset >= names.size()) source.damaged("a name lies outside its list");
@@ -107,8 +108,8 @@ std::string heap_name(const Hdf5Source& source, std::span<const std::byte> names
   return {reinterpret_cast<const char*>(rest.data()), static_cast<std::size_t>(end - rest.begin())};
 }
 
-void refuse_if_elsewhere(const Hdf5Source& source, std::uint64_t heap) {
-  check(heap == kHdf5Nowhere, ErrorKind::Input,
+void refuse_dense_storage(const Hdf5Source& source, std::uint64_t heap) {
+  check(heap == kHdf5Undefined, ErrorKind::Input,
         "[io.hdf5] {} keeps many names in a way that cannot be read here (dense storage of new "
         "HDF5 versions). Save it again with Keras, or with h5py without track_order and libver.",
         source.name);
@@ -116,8 +117,8 @@ void refuse_if_elsewhere(const Hdf5Source& source, std::uint64_t heap) {
 
 }  // namespace
 
-void Hdf5Links::enter(std::uint64_t place) {
-  if (!entered_.insert(place).second) source_.damaged("its parts lead in a circle");
+void Hdf5Links::enter(std::uint64_t address) {
+  if (!entered_.insert(address).second) source_.damaged("its parts lead in a circle");
 }
 
 std::vector<Hdf5Link> Hdf5Links::of(const std::vector<Hdf5Part>& parts) {
@@ -129,7 +130,7 @@ std::vector<Hdf5Link> Hdf5Links::of(const std::vector<Hdf5Part>& parts) {
       Hdf5Cursor cursor(source_, part.bytes);
       cursor.take(1);
       if ((cursor.number(1) & 1U) != 0) cursor.take(8);
-      refuse_if_elsewhere(source_, cursor.address());
+      refuse_dense_storage(source_, cursor.address());
     }
   }
   std::ranges::sort(links_);
@@ -149,17 +150,17 @@ void Hdf5Links::add_table(std::span<const std::byte> message) {
   add_tree(tree, kDeepestTree, source_.at(head.address(), size));
 }
 
-void Hdf5Links::add_tree(std::uint64_t place, std::uint64_t above,
+void Hdf5Links::add_tree(std::uint64_t address, std::uint64_t above,
                          std::span<const std::byte> names) {
-  enter(place);
-  Hdf5Cursor cursor(source_, source_.at(place, 8 + 2 * source_.address_width));
+  enter(address);
+  Hdf5Cursor cursor(source_, source_.at(address, 8 + 2 * source_.address_width));
   cursor.expect("TREE");
   const auto kind = cursor.number(1), level = cursor.number(1), count = cursor.number(2);
   if (kind != 0 || level >= above) source_.damaged("a tree of names is out of order");
   const auto entry = source_.length_width + source_.address_width;
-  Hdf5Cursor children(source_, source_.at(place + 8 + 2 * source_.address_width, count * entry));
+  Hdf5Cursor children(source_, source_.at(address + 8 + 2 * source_.address_width, count * entry));
   for (std::uint64_t i = 0; i < count; ++i) {
-    children.length();  // the key: we read all of them
+    children.length();  // the key: not needed, all children are read
     const auto child = children.address();
     if (level > 0) {
       add_tree(child, level, names);
@@ -169,9 +170,9 @@ void Hdf5Links::add_tree(std::uint64_t place, std::uint64_t above,
   }
 }
 
-void Hdf5Links::add_node(std::uint64_t place, std::span<const std::byte> names) {
-  enter(place);
-  Hdf5Cursor cursor(source_, source_.from(place));
+void Hdf5Links::add_node(std::uint64_t address, std::span<const std::byte> names) {
+  enter(address);
+  Hdf5Cursor cursor(source_, source_.from(address));
   cursor.expect("SNOD");
   cursor.take(2);
   const auto count = cursor.number(2);
@@ -189,19 +190,19 @@ void Hdf5Links::add_link(std::span<const std::byte> message) {
   cursor.take(1);
   const auto flags = cursor.number(1);
   const auto kind = (flags & 8U) != 0 ? cursor.number(1) : 0;
-  if ((flags & 4U) != 0) cursor.take(8);     // when it was made
-  if ((flags & 0x10U) != 0) cursor.take(1);  // its alphabet
+  if ((flags & 4U) != 0) cursor.take(8);     // creation order
+  if ((flags & 0x10U) != 0) cursor.take(1);  // character set
   const auto length = cursor.number(std::size_t{1} << (flags & 3U));
   const auto name = cursor.take(length);
   if (kind != 0) return;
   add({reinterpret_cast<const char*>(name.data()), name.size()}, cursor.address());
 }
 
-void Hdf5Links::add(std::string name, std::uint64_t place) {
-  if (!is_plain_name(name) || name.size() > kLongestName) {
+void Hdf5Links::add(std::string name, std::uint64_t address) {
+  if (!is_plain_name(name) || name.size() > kLongestHdf5Name) {
     source_.damaged("an object has the impossible name '{}'", printable(name));
   }
-  links_.emplace_back(std::move(name), place);
+  links_.emplace_back(std::move(name), address);
 }
 
 }  // namespace ubique::io

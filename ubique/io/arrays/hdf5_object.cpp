@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses object headers, datatypes and dataspaces.
 #include "ubique/io/arrays/hdf5_object.h"
 
 #include "ubique/io/tensors/host_tensor.h"
@@ -8,14 +9,14 @@ namespace {
 
 constexpr std::size_t kMostParts = 65'536;  // of one object
 
-/// How messages are framed: the old way, or one of the new way's variants.
+/// How messages are framed: version 1 of object headers, or version 2 with its variants.
 struct Hdf5Framing {
   bool old = true;
-  bool ordered = false;  // new: two bytes of creation order follow
+  bool ordered = false;  // version 2: two bytes of creation order follow
 };
 
 struct Hdf5Block {
-  std::uint64_t place, size;
+  std::uint64_t address, size;
 };
 
 void add_parts(const Hdf5Source& source, std::span<const std::byte> block, Hdf5Framing framing,
@@ -30,8 +31,8 @@ void add_parts(const Hdf5Source& source, std::span<const std::byte> block, Hdf5F
     const auto bytes = cursor.take(size);
     if (kind == Hdf5Message::Continuation) {
       Hdf5Cursor target(source, bytes);
-      const auto place = target.address();
-      blocks.push_back({place, target.length()});
+      const auto address = target.address();
+      blocks.push_back({address, target.length()});
     } else {
       parts.push_back({kind, flags, bytes});
     }
@@ -39,29 +40,29 @@ void add_parts(const Hdf5Source& source, std::span<const std::byte> block, Hdf5F
   }
 }
 
-/// The new way's first block: what is left of the header when its start is read.
-std::span<const std::byte> new_block(const Hdf5Source& source, std::uint64_t place,
+/// The messages of a version 2 header, after its prefix.
+std::span<const std::byte> new_block(const Hdf5Source& source, std::uint64_t address,
                                      Hdf5Framing& framing) {
-  Hdf5Cursor cursor(source, source.from(place));
+  Hdf5Cursor cursor(source, source.from(address));
   cursor.expect("OHDR");
   const auto version = cursor.number(1), flags = cursor.number(1);
   if (version != 2) source.damaged("an object has the unknown version {}", version);
   framing = {false, (flags & 4U) != 0};
   if ((flags & 0x20U) != 0) cursor.take(16);  // times
-  if ((flags & 0x10U) != 0) cursor.take(4);   // when attributes move elsewhere
+  if ((flags & 0x10U) != 0) cursor.take(4);   // thresholds for dense attributes
   return cursor.take(cursor.number(std::size_t{1} << (flags & 3U)));
 }
 
-std::span<const std::byte> old_block(const Hdf5Source& source, std::uint64_t place) {
-  Hdf5Cursor cursor(source, source.at(place, 16));
+std::span<const std::byte> old_block(const Hdf5Source& source, std::uint64_t address) {
+  Hdf5Cursor cursor(source, source.at(address, 16));
   const auto version = cursor.number(1);
   if (version != 1) source.damaged("an object has the unknown version {}", version);
-  cursor.take(7);  // count of messages and of links to it
-  return source.at(place + 16, cursor.number(4));
+  cursor.take(7);  // number of messages, reference count
+  return source.at(address + 16, cursor.number(4));
 }
 
 std::span<const std::byte> continued_block(const Hdf5Source& source, Hdf5Block block, bool old) {
-  const auto bytes = source.at(block.place, block.size);
+  const auto bytes = source.at(block.address, block.size);
   if (old) return bytes;
   Hdf5Cursor cursor(source, bytes);
   cursor.expect("OCHK");
@@ -80,7 +81,7 @@ constexpr FloatRow kHdf5Floats[] = {{2, 5, 10, DType::F16},
                                     {8, 11, 52, DType::F64}};
 
 void find_float(Hdf5Cursor& cursor, Hdf5Type& type) {
-  cursor.take(5);  // bit offset, precision, place of the exponent
+  cursor.take(5);  // bit offset, precision, position of the exponent
   const auto exponent = cursor.number(1);
   cursor.take(1);
   const auto mantissa = cursor.number(1);
@@ -113,14 +114,14 @@ void find_integer(bool has_sign, Hdf5Type& type) {
 
 }  // namespace
 
-std::vector<Hdf5Part> hdf5_object(const Hdf5Source& source, std::uint64_t place) {
+std::vector<Hdf5Part> hdf5_object(const Hdf5Source& source, std::uint64_t address) {
   Hdf5Framing framing;
-  const bool old = source.at(place, 1)[0] == std::byte{1};
-  const auto start = old ? old_block(source, place) : new_block(source, place, framing);
+  const bool old = source.at(address, 1)[0] == std::byte{1};
+  const auto start = old ? old_block(source, address) : new_block(source, address, framing);
   std::vector<Hdf5Part> parts;
   std::vector<Hdf5Block> blocks;
   add_parts(source, start, framing, parts, blocks);
-  std::uint64_t seen = 0;  // blocks that are each other's continuation would never end
+  std::uint64_t seen = 0;  // guards against continuations that form a cycle
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     seen += blocks[i].size;
     if (seen > source.file.size()) source.damaged("an object has no end");
@@ -141,7 +142,7 @@ Hdf5Type hdf5_type(const Hdf5Source& source, std::span<const std::byte> message)
   if (kind == kFloat && (bits & 0x40U) == 0) find_float(cursor, type);
   if (kind == kText) type.kind = Hdf5Type::Kind::Text;
   if (kind == kLong && (bits & 0xFU) == 1) type.kind = Hdf5Type::Kind::LongText;
-  if (kind == kEnum && type.size == 1) {  // h5py's way to store truth values
+  if (kind == kEnum && type.size == 1) {  // how h5py stores bools
     type.kind = Hdf5Type::Kind::Number;
     type.dtype = DType::Bool;
   }

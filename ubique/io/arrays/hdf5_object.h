@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One object of an HDF5 file: the messages of its header, of both generations of the format.
+// The header messages of an HDF5 object (both versions of the header), its datatype and its shape.
 #pragma once
 
 #include <optional>
@@ -24,14 +24,15 @@ enum class Hdf5Message : std::uint64_t {
   AttributeInfo = 21,
 };
 
+/// One header message.
 struct Hdf5Part {
   Hdf5Message kind;
   std::uint64_t flags;
   std::span<const std::byte> bytes;
 };
 
-/// All messages of the header at `place`, those of continuations too.
-std::vector<Hdf5Part> hdf5_object(const Hdf5Source& source, std::uint64_t place);
+/// All messages of the header at `address`, including its continuations.
+std::vector<Hdf5Part> hdf5_object(const Hdf5Source& source, std::uint64_t address);
 
 struct Hdf5Type {
   enum class Kind { Number, Text, LongText, Other } kind = Kind::Other;
@@ -41,7 +42,7 @@ struct Hdf5Type {
 };
 
 Hdf5Type hdf5_type(const Hdf5Source& source, std::span<const std::byte> message);
-/// Nothing for the "null" kind, which holds no element at all.
+/// Nothing for a null dataspace, which holds no elements.
 std::optional<Shape> hdf5_shape(const Hdf5Source& source, std::span<const std::byte> message);
 
 }  // namespace ubique::io

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Written bottom up, values first, so that every place is known when it is named. The oldest form
-// of the format, as h5py writes it by default; each group's names fit one node, because the first
-// block says how large nodes are.
+// Writes HDF5 bottom up, values first, so that every address is known when it is needed. Version 0
+// of the format, as h5py writes by default; the node size in the superblock is chosen so that the
+// names of each group fit into one node.
 #include <algorithm>
 #include <map>
 
@@ -21,7 +21,7 @@ constexpr std::size_t kFirstBlock = 96, kSymbolEntry = 40, kTreeKeys = 16;
 constexpr std::size_t kSmallestHeap = 4096;
 
 struct Hdf5Node {
-  const HostTensor* tensor = nullptr;  // nothing: a group
+  const HostTensor* tensor = nullptr;  // nullptr: a group
   std::vector<const Hdf5Attribute*> attributes;
   std::map<std::string, Hdf5Node> children;
 };
@@ -49,7 +49,7 @@ std::string shape_bytes(const Shape& shape) {
   return out;
 }
 
-/// Class and version, bits, size; then where sign, exponent and mantissa lie.
+/// Class and version, bit fields, size; then the positions of sign, exponent and mantissa.
 std::string float_type(std::size_t size, std::uint64_t exponent, std::uint64_t mantissa) {
   const auto bits = size * 8;
   return little(0x11, 1) + little(0x20U | (bits - 1) << 8U, 3) + little(size, 4) + little(0, 2) +
@@ -87,7 +87,7 @@ std::string type_bytes(const HostTensor& tensor) {
   }
 }
 
-/// Texts of any length, UTF-8: a list of bytes in the file's heap.
+/// Variable-length UTF-8 text, stored in the global heap.
 std::string text_type() {
   return little(0x19, 1) + little(0x0101, 3) + little(16, 4) + integer_type(1, false);
 }
@@ -99,9 +99,9 @@ class Hdf5Writer {
  private:
   std::uint64_t add(const std::string& bytes) {
     out_.resize((out_.size() + 7) / 8 * 8);
-    const auto place = out_.size();
+    const auto address = out_.size();
     out_ += bytes;
-    return place;
+    return address;
   }
   void collect_texts(const Hdf5Node& node);
   void add_heap();
@@ -114,8 +114,8 @@ class Hdf5Writer {
   std::string out_ = std::string(kFirstBlock, '\0');
   std::string heap_objects_;
   std::map<std::string, std::uint64_t> text_numbers_;
-  std::uint64_t heap_place_ = 0;
-  std::size_t node_entries_ = 8;  // of the largest group, even
+  std::uint64_t heap_address_ = 0;
+  std::size_t node_entries_ = 8;  // for the largest group; even
 };
 
 void Hdf5Writer::collect_texts(const Hdf5Node& node) {
@@ -139,7 +139,7 @@ void Hdf5Writer::add_heap() {
   auto heap =
       "GCOL" + little(1, 4) + little(size, 8) + heap_objects_ + little(0, 8) + little(free, 8);
   heap.resize(size);
-  heap_place_ = add(heap);
+  heap_address_ = add(heap);
 }
 
 std::string Hdf5Writer::attribute(const Hdf5Attribute& attribute) {
@@ -154,7 +154,7 @@ std::string Hdf5Writer::attribute(const Hdf5Attribute& attribute) {
              padded8(shape);
   for (const auto& text : attribute.texts) {
     const auto number = text.empty() ? 0 : text_numbers_.at(text);
-    out += little(text.size(), 4) + little(text.empty() ? 0 : heap_place_, 8) + little(number, 4);
+    out += little(text.size(), 4) + little(text.empty() ? 0 : heap_address_, 8) + little(number, 4);
   }
   check(out.size() <= kLongestAttribute, ErrorKind::Input,
         "[io.hdf5] attribute '{}' of '{}' is too long for HDF5; got {} bytes, expected at most {}.",
@@ -176,19 +176,19 @@ std::uint64_t Hdf5Writer::add_tensor(const Hdf5Node& node) {
     auto view = std::as_writable_bytes(std::span(bytes));
     swap_byte_order(view, size_of(tensor.dtype));
   }
-  const auto place = bytes.empty() ? kHdf5Nowhere : add(bytes);
+  const auto address = bytes.empty() ? kHdf5Undefined : add(bytes);
   constexpr auto kFillValue = static_cast<Hdf5Message>(5);  // none: values are always written
   std::vector<std::string> messages = {
       message(Hdf5Message::Dataspace, shape_bytes(tensor.shape)),
       message(Hdf5Message::Datatype, type_bytes(tensor)),
       message(kFillValue, little(2, 1) + little(2, 1) + little(2, 1) + little(0, 1)),
       message(Hdf5Message::Layout,
-              little(3, 1) + little(1, 1) + little(place, 8) + little(bytes.size(), 8))};
+              little(3, 1) + little(1, 1) + little(address, 8) + little(bytes.size(), 8))};
   for (const auto* one : node.attributes) messages.push_back(attribute(*one));
   return add_header(messages);
 }
 
-/// The group's names and where they lead; gives the message that tells where both are.
+/// Writes the group's names and links; returns the symbol table message.
 std::string Hdf5Writer::add_names(const Hdf5Node& group) {
   std::string names(8, '\0'), entries;
   std::size_t last = 0;
@@ -197,12 +197,12 @@ std::string Hdf5Writer::add_names(const Hdf5Node& group) {
     entries += little(last, 8) + little(add_object(child), 8) + std::string(24, '\0');
     names += padded8(name + '\0');
   }
-  const auto name_place = add(names);
+  const auto names_address = add(names);
   constexpr std::uint64_t kNothingFree = 1;
   const auto heap = add("HEAP" + little(0, 4) + little(names.size(), 8) + little(kNothingFree, 8) +
-                        little(name_place, 8));
-  auto tree = "TREE" + little(0, 2) + little(entries.empty() ? 0 : 1, 2) + little(kHdf5Nowhere, 8) +
-              little(kHdf5Nowhere, 8);
+                        little(names_address, 8));
+  auto tree = "TREE" + little(0, 2) + little(entries.empty() ? 0 : 1, 2) +
+              little(kHdf5Undefined, 8) + little(kHdf5Undefined, 8);
   if (!entries.empty()) {
     auto node = "SNOD" + little(1, 2) + little(group.children.size(), 2) + entries;
     node.resize(8 + node_entries_ * kSymbolEntry);
@@ -224,13 +224,13 @@ std::string Hdf5Writer::file(const Hdf5Node& root) {
   check(node_entries_ / 2 <= 0xFFFF, ErrorKind::Internal,
         "[io.hdf5] a group has {} members; expected at most 131,070.", node_entries_);
   if (!heap_objects_.empty()) add_heap();
-  const auto place = add_object(root);
+  const auto address = add_object(root);
   out_.resize((out_.size() + 7) / 8 * 8);
   const auto first = "\x89HDF\r\n\x1a\n" + little(0, 5) + little(8, 1) + little(8, 1) +
                      little(0, 1) + little(node_entries_ / 2, 2) + little(kTreeKeys, 2) +
-                     little(0, 4) + little(0, 8) + little(kHdf5Nowhere, 8) +
-                     little(out_.size(), 8) + little(kHdf5Nowhere, 8) + little(0, 8) +
-                     little(place, 8) + std::string(24, '\0');
+                     little(0, 4) + little(0, 8) + little(kHdf5Undefined, 8) +
+                     little(out_.size(), 8) + little(kHdf5Undefined, 8) + little(0, 8) +
+                     little(address, 8) + std::string(24, '\0');
   out_.replace(0, kFirstBlock, first);
   return std::move(out_);
 }

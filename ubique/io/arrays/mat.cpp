@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds variables from the elements of a .mat file.
 #include "ubique/io/arrays/mat.h"
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include "ubique/io/archive/file_type.h"
 #include "ubique/io/arrays/mat_element.h"
 #include "ubique/io/text/printable.h"
+#include "ubique/io/text/utf8.h"
 
 namespace ubique::io {
 namespace {
@@ -17,7 +19,7 @@ constexpr std::size_t kMatHeader = 128, kMatVersionAt = 124;
 constexpr int kDeepestMat = 32;
 constexpr std::size_t kMostMatValues = 4'000'000;
 
-// Classes of arrays.
+// Array classes.
 constexpr std::int64_t kCellClass = 1, kStructClass = 2, kCharClass = 4, kFirstNumber = 6,
                        kLastNumber = 15;
 
@@ -36,7 +38,8 @@ class MatReader {
   std::vector<std::string> field_names(MatCursor& cursor);
   MatValue child(MatCursor& cursor, int depth);
   void check_count(const MatCursor& cursor, const MatValue& value, std::size_t got) const;
-  /// Elements of the shape, each of `parts` parts of 8 bytes at least.
+  /// Elements of the shape, checked against the bytes left: each has `parts` parts of 8 bytes or
+  /// more.
   std::size_t count_of(const MatCursor& cursor, const MatValue& value, std::size_t parts) const;
 
   std::size_t values_ = 0;
@@ -50,7 +53,7 @@ MatVariable MatReader::read(MatCursor& cursor, int depth) {
   if (depth > kDeepestMat) cursor.damaged("its values are nested too deeply");
   if (++values_ > kMostMatValues) cursor.damaged("it holds more than {} values", kMostMatValues);
   MatVariable out;
-  if (cursor.at_end()) {  // how [] is written inside structs
+  if (cursor.at_end()) {  // [] inside a struct
     out.value.shape = {0, 0};
     return out;
   }
@@ -98,32 +101,18 @@ void MatReader::read_numbers(MatCursor& cursor, MatValue& value) {
   check_count(cursor, value, value.numbers.size());
 }
 
-/// Whether so many numbers or letters fill the shape.
+/// Input error unless `got` values fill the shape.
 void MatReader::check_count(const MatCursor& cursor, const MatValue& value, std::size_t got) const {
   const bool empty = std::ranges::find(value.shape, 0) != value.shape.end();
   const auto count = empty ? 0 : static_cast<std::uint64_t>(*element_count(value.shape));
   if (got != count) cursor.damaged("an array of {} has {} parts", shape_text(value.shape), got);
 }
 
-/// UTF-8 of one character.
-void append_character(std::string& out, std::uint32_t code) {
-  if (code < 0x80) {
-    out += static_cast<char>(code);
-  } else if (code < 0x800) {
-    out += static_cast<char>(0xC0U | code >> 6U);
-    out += static_cast<char>(0x80U | (code & 0x3FU));
-  } else {
-    out += static_cast<char>(0xE0U | (code >> 12U & 0x0FU));
-    out += static_cast<char>(0x80U | (code >> 6U & 0x3FU));
-    out += static_cast<char>(0x80U | (code & 0x3FU));
-  }
-}
-
 void MatReader::read_text(MatCursor& cursor, MatValue& value) {
   value.kind = MatValue::Kind::Text;
   if (cursor.at_end()) return;
   const auto element = cursor.next();
-  if (element.type == MatType::Utf8) {  // one row: columns would cut characters apart
+  if (element.type == MatType::Utf8) {  // one row only: characters have several bytes
     value.text = mat_name(element);
     return;
   }
@@ -135,8 +124,7 @@ void MatReader::read_text(MatCursor& cursor, MatValue& value) {
   for (std::size_t row = 0; row < rows; ++row) {
     for (std::size_t column = 0; column < columns; ++column) {
       const double code = codes[column * rows + row];
-      append_character(value.text, code >= 0 && code < 0x10000 ? static_cast<std::uint32_t>(code)
-                                                               : std::uint32_t{'?'});
+      append_utf8(value.text, code >= 0 && code < 0x10000 ? static_cast<char32_t>(code) : U'?');
     }
   }
 }
@@ -154,7 +142,7 @@ void MatReader::read_cells(MatCursor& cursor, MatValue& value, int depth) {
   for (std::size_t i = 0; i < count; ++i) value.cells.push_back(child(cursor, depth));
 }
 
-/// Names of one length, filled up with zeros.
+/// Names of equal length, padded with zeros.
 std::vector<std::string> MatReader::field_names(MatCursor& cursor) {
   const auto length = cursor.integers(cursor.next());
   const auto all = mat_name(cursor.next());
@@ -177,7 +165,7 @@ void MatReader::read_struct(MatCursor& cursor, MatValue& value, int depth) {
   }
 }
 
-/// Whether the file's numbers are big-endian; refuses what is no version 5.
+/// Whether the file is big-endian. Input error for other versions and formats.
 bool check_mat_header(std::span<const std::byte> file, const std::string& name) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()),
                               std::min(file.size(), kMatHeader));
@@ -189,14 +177,10 @@ bool check_mat_header(std::span<const std::byte> file, const std::string& name) 
   const auto order = text.size() == kMatHeader ? text.substr(kMatVersionAt) : std::string_view{};
   const bool little = order == std::string_view("\x00\x01IM", 4);
   const bool big = order == std::string_view("\x01\x00MI", 4);
-  const auto known = looks_like(file);
   check(little || big, ErrorKind::Input,
         "[io.mat] {} is not a .mat file of version 5 to 7; it looks like {}. Save older ones again "
         "in MATLAB.",
-        name,
-        file.empty()    ? "an empty file"
-        : known.empty() ? "something unknown"
-                        : known);
+        name, looks_like_or_unknown(file));
   return big;
 }
 
@@ -227,9 +211,9 @@ std::vector<MatVariable> parse_mat(std::span<const std::byte> file, const std::s
       inflated = inflate_mat(element.bytes, name);
       element = MatCursor(inflated, big, name).next();
     }
-    if (element.type != MatType::Matrix) continue;  // what MATLAB may add one day
+    if (element.type != MatType::Matrix) continue;  // unknown elements are skipped
     auto variable = reader.variable(cursor.inside(element));
-    // Without a name: MATLAB's own notes about objects of classes.
+    // Variables without a name hold MATLAB's internal data about class objects.
     if (!variable.name.empty()) variables.push_back(std::move(variable));
   }
   return variables;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MATLAB's .mat files of versions 5 to 7 (of either byte order, compressed or not), read: numbers,
-// texts, structs and cells, as data sets of eye movements come in.
+// Reads MATLAB's .mat files of versions 5 to 7 (either byte order, compressed or not): numbers,
+// texts, structs and cells, as eye-movement data sets use them.
 #pragma once
 
 #include <cstddef>
@@ -17,32 +17,32 @@ namespace ubique::io {
 
 struct MatValue {
   enum class Kind {
-    Numbers,  ///< any numeric class and truth values; of complex ones the real part
+    Numbers,  ///< any numeric class and logical; of complex numbers the real part
     Text,
     Struct,
     Cell,
-    Other,  ///< sparse, function handles, objects of classes: nothing but the shape is kept
+    Other,  ///< sparse, function handles, class objects: only the shape is kept
   };
   struct Field;
 
   Kind kind = Kind::Numbers;
   Shape shape;                  ///< two dimensions or more; a number is [1, 1]
-  std::vector<double> numbers;  ///< column by column, as MATLAB counts
-  std::string text;             ///< row by row, UTF-8
+  std::vector<double> numbers;  ///< column-major
+  std::string text;             ///< UTF-8, rows joined
   std::vector<MatValue> cells;
-  std::vector<Field> fields;  ///< of a struct, or of an array of structs
+  std::vector<Field> fields;  ///< of a struct or struct array
 
   std::int64_t rows() const { return shape.empty() ? 0 : shape[0]; }
   std::int64_t columns() const { return shape.size() < 2 ? 0 : shape[1]; }
-  /// Number at row and column of a matrix, counted from 0; Internal error outside.
+  /// Element of a matrix, counted from 0; Internal error outside.
   double at(std::int64_t row, std::int64_t column) const;
-  /// Field of element number `index`; nullptr if there is none.
+  /// A field of element `index` of a struct array; nullptr if there is none.
   const MatValue* field(std::string_view name, std::size_t index = 0) const;
 };
 
 struct MatValue::Field {
   std::string name;
-  std::vector<MatValue> values;  ///< one per element of the array of structs
+  std::vector<MatValue> values;  ///< one per element of the struct array
 };
 
 struct MatVariable {
@@ -50,12 +50,12 @@ struct MatVariable {
   MatValue value;
 };
 
-/// In the order of the file. Input error for other versions, which says how to save the file again,
-/// and for files that are damaged, cut short or absurdly large.
+/// In file order. Input error for other versions, with how to save the file again, and for files
+/// that are damaged, cut short or too large.
 std::vector<MatVariable> read_mat(const std::filesystem::path& path);
 std::vector<MatVariable> parse_mat(std::span<const std::byte> file, const std::string& name);
 
-/// Input error that names the variables there are, if there is none of that name.
+/// Input error that lists the variables if there is none of that name.
 const MatValue& find_variable(const std::vector<MatVariable>& variables, std::string_view name,
                               const std::string& file);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses elements; inflates compressed ones.
 #include "ubique/io/arrays/mat_element.h"
 
 #include <zlib.h>
@@ -74,7 +75,8 @@ std::span<const std::byte> MatCursor::take(std::uint64_t count) {
 MatElement MatCursor::next() {
   const auto first = load(take(4));
   constexpr std::uint64_t kSmall = 4;
-  if (const auto size = first >> 16U; size != 0) {  // type, size and up to four bytes in one
+  if (const auto size = first >> 16U;
+      size != 0) {  // small element: type, size and up to four bytes in 8 bytes
     if (size > kSmall) damaged("a small part claims {} bytes", size);
     return {static_cast<MatType>(first & 0xFFFFU), take(kSmall).first(size)};
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elements of a .mat file: a type, a size and bytes, which may be elements again.
+// The elements of a .mat file: a type, a size and bytes, which may contain elements.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ struct MatElement {
   std::span<const std::byte> bytes;
 };
 
-/// Takes elements one after the other; every size is checked.
+/// Reads elements in sequence; every size is checked.
 class MatCursor {
  public:
   MatCursor(std::span<const std::byte> bytes, bool big, const std::string& name)
@@ -46,9 +46,9 @@ class MatCursor {
   MatElement next();
   MatCursor inside(const MatElement& element) const { return {element.bytes, big_, *name_}; }
 
-  /// The element's numbers as doubles, whatever their type.
+  /// The element's numbers, converted to double.
   std::vector<double> numbers(const MatElement& element) const;
-  /// Whole numbers: sizes and flags.
+  /// Integers: sizes and flags.
   std::vector<std::int64_t> integers(const MatElement& element) const;
 
   template <typename... Args>
@@ -66,7 +66,7 @@ class MatCursor {
   const std::string* name_;
 };
 
-/// What is inside a compressed element.
+/// The content of a compressed element.
 std::vector<std::byte> inflate_mat(std::span<const std::byte> compressed, const std::string& name);
 
 }  // namespace ubique::io

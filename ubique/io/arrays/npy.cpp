@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One array: the header, then its values.
+// Parses and writes .npy arrays: the header dict, then the values.
+#include "ubique/io/arrays/npy.h"
 
 #include <algorithm>
 #include <array>
@@ -11,13 +12,11 @@
 #include "ubique/base/files/file.h"
 #include "ubique/io/archive/byte_order.h"
 #include "ubique/io/archive/file_type.h"
-#include "ubique/io/arrays/npy.h"
 #include "ubique/io/arrays/npz.h"
 #include "ubique/io/tensors/host_tensor.h"
 #include "ubique/io/text/printable.h"
 
 namespace ubique::io {
-
 namespace {
 
 using std::string_view_literals::operator""sv;
@@ -61,7 +60,7 @@ std::string_view npy_kind(char kind) {
   }
 }
 
-/// Reads {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } and nothing else.
+/// Parses {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } and nothing else.
 class NpyDict {
  public:
   NpyDict(std::string_view text, const std::string& name) : text_(text), name_(name) {}
@@ -86,7 +85,7 @@ class NpyDict {
   Shape tuple();
   void type(NpyHeader& header);
 
-  std::string_view text_;  // what is still to be read
+  std::string_view text_;  // not parsed yet
   const std::string& name_;
 };
 
@@ -123,7 +122,7 @@ std::int64_t NpyDict::whole_number() {
   const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
   require(error == std::errc() && value >= 0, "a size is not a number from 0");
   text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
-  accept("L");  // Python 2's long numbers
+  accept("L");  // long integers of Python 2
   return value;
 }
 
@@ -194,10 +193,8 @@ void NpyDict::read(NpyHeader& header) {
 
 NpyHeader parse_npy_header(std::span<const std::byte> file, const std::string& name) {
   const std::string_view text(reinterpret_cast<const char*>(file.data()), file.size());
-  const auto known = looks_like(file);
   check(text.starts_with(kNpyMagic), ErrorKind::Input, "[io.npy] {} is not an .npy array; {}", name,
-        known.empty() ? std::string("got other bytes at its start.")
-                      : fmt::format("this looks like {}.", known));
+        looks_like_clause(file));
   constexpr std::size_t kVersionAt = 6, kLengthAt = 8;
   const auto refuse_short = [&](std::size_t needed) {
     check(file.size() >= needed, ErrorKind::Input,
@@ -231,7 +228,7 @@ std::string npy_header_text(DType dtype, const Shape& shape) {
   const auto order = size_of(dtype) == 1 ? '|' : kLittleMachine ? '<' : '>';
   auto dict = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}{}), }}", order,
                           *type, fmt::join(shape, ", "), shape.size() == 1 ? "," : "");
-  // NumPy leaves room for the first size to grow to 20 digits in place.
+  // NumPy pads so that the first size can grow to 20 digits in place.
   if (!shape.empty()) dict.append(21 - std::to_string(shape.front()).size(), ' ');
   const auto before = kNpyMagic.size() + 4;
   dict.append(kNpyAlignment - (before + dict.size() + 1) % kNpyAlignment, ' ');

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Archives of .npy arrays.
 #include "ubique/io/arrays/npz.h"
 
 #include "ubique/base/error.h"
@@ -22,8 +23,8 @@ std::vector<HostTensor> parse_npz(std::span<const std::byte> file, const std::st
           "[io.npz] {} is not an archive of NumPy arrays alone; got '{}', expected entries that "
           "end in .npy.",
           name, printable(entry.name));
-    std::vector<std::byte> room;
-    const auto bytes = zip.read(entry, room);
+    std::vector<std::byte> buffer;
+    const auto bytes = zip.read(entry, buffer);
     auto tensor = parse_npy(bytes, fmt::format("{}: array '{}'", name, printable(entry.name)));
     tensor.name = entry.name.substr(0, entry.name.size() - kNpyEnding.size());
     tensors.push_back(std::move(tensor));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NumPy's .npy arrays and .npz archives (stored or deflated), read and written. Fortran order is
-// turned into row-major; object arrays, which are pickles, are refused.
+// converted to row-major; object arrays, which are pickles, are refused.
 #pragma once
 
 #include <filesystem>
@@ -12,16 +12,16 @@
 
 namespace ubique::io {
 
-/// Bools, integers, floats and complex64 of either byte order. Input error for other types, each by
-/// its name: texts, dates, records, Python objects. The tensor is named after the file.
+/// Bools, integers, floats and complex64 of either byte order. Input error that names any other
+/// type: texts, dates, records, Python objects. The tensor is named after the file.
 HostTensor read_npy(const std::filesystem::path& path);
-/// The same from memory, without a name; `name` stands for the file in messages.
+/// The same from memory; the tensor has no name, and error messages call the file `name`.
 HostTensor parse_npy(std::span<const std::byte> file, const std::string& name);
-/// As np.save writes it, byte by byte. Input error for types that NumPy lacks (bf16, f8).
+/// The same bytes as np.save. Input error for types that NumPy lacks (bf16, f8).
 std::string npy_bytes(const HostTensor& tensor);
 void write_npy(const std::filesystem::path& path, const HostTensor& tensor);  ///< atomic
 
-/// In the order of the archive, named as in NumPy: without ".npy".
+/// In archive order, named as in NumPy: without ".npy".
 std::vector<HostTensor> read_npz(const std::filesystem::path& path);
 std::vector<HostTensor> parse_npz(std::span<const std::byte> file, const std::string& name);
 /// Atomic; deflated if `compress`.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX files, read and written: the graph as plain data. Knows how a file is made, not what an
-// operator computes.
+// ONNX files, read and written: the graph as plain data. Operators are not interpreted.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +14,7 @@
 
 namespace ubique::io {
 
-/// An extent of an input or output: a number, or a name for what is known only at run time.
+/// A dimension of an input or output: a number, or a name if it is known only at run time.
 using OnnxExtent = std::variant<std::int64_t, std::string>;
 
 struct OnnxValue {
@@ -30,17 +29,17 @@ using OnnxAttribute = std::variant<std::int64_t, float, std::string, std::vector
 struct OnnxNode {
   std::string op;                            ///< "Conv"
   std::string name;                          ///< may be empty
-  std::vector<std::string> inputs, outputs;  ///< an empty name: an input left out
+  std::vector<std::string> inputs, outputs;  ///< an empty name: an optional input that is absent
   std::map<std::string, OnnxAttribute> attributes;
 };
 
 struct OnnxModel {
-  std::int64_t ir_version = 8;  ///< what opset 17 came with
+  std::int64_t ir_version = 8;  ///< the one of opset 17
   std::int64_t opset = 17;
   std::string producer, producer_version;
   std::string name = "main";
   std::vector<OnnxValue> inputs, outputs;
-  std::vector<OnnxNode> nodes;  ///< each after those it takes values from
+  std::vector<OnnxNode> nodes;  ///< in topological order
   std::vector<HostTensor> constants;
   std::map<std::string, std::string> metadata;
 
@@ -48,7 +47,7 @@ struct OnnxModel {
 };
 
 struct OnnxWriteOptions {
-  /// A file larger than this cannot be read by anyone: weights then go into FILE.data beside it.
+  /// Protocol Buffers limit a file to 2 GiB: beyond this, the weights go into FILE.data beside it.
   std::int64_t most_bytes = (1LL << 31) - (1 << 20);
 };
 
@@ -56,13 +55,13 @@ struct OnnxWriteOptions {
 void write_onnx(const std::filesystem::path& path, const OnnxModel& model,
                 const OnnxWriteOptions& options = {});
 
-/// The same in memory, with everything inside.
+/// The same in memory, weights included.
 std::string onnx_bytes(const OnnxModel& model);
 
-/// Input error for what is no ONNX file, is damaged, has subgraphs or operators of other domains,
-/// or takes its weights from a file that is not beside it.
+/// Input error for files that are no ONNX, damaged, have subgraphs or operators of other domains,
+/// or take weights from a file that is not beside them.
 OnnxModel read_onnx(const std::filesystem::path& path);
-/// The same from memory, without weights in other files; `name` stands for the file in messages.
+/// The same from memory, without weights in other files; error messages call the file `name`.
 OnnxModel parse_onnx(std::span<const std::byte> bytes, const std::string& name);
 
 }  // namespace ubique::io

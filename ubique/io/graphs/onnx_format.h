@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Field numbers of ONNX's messages, as its public schema has them.
+// Field numbers of ONNX's protobuf messages, from its public schema.
 #pragma once
 
 #include <array>

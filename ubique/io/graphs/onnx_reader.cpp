@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses an ONNX model: graph, nodes, attributes, inputs and outputs.
 #include <algorithm>
 
 #include "ubique/base/error.h"
@@ -13,7 +14,7 @@
 namespace ubique::io {
 namespace {
 
-/// Reads one file's messages; keeps its name for errors and the way to its weights.
+/// Parses the messages of one file; keeps its name for errors and the access to external weights.
 class OnnxParser {
  public:
   OnnxParser(std::string file, OnnxFiles files)
@@ -72,7 +73,7 @@ class OnnxParser {
         model.constants.push_back(parse_onnx_tensor(field.bytes, file_, files_));
       }
     });
-    // Files of the first versions list their weights among the inputs too.
+    // Files before IR version 4 list their weights among the inputs too.
     std::erase_if(model.inputs,
                   [&](const OnnxValue& input) { return model.constant(input.name) != nullptr; });
   }
@@ -161,7 +162,7 @@ class OnnxParser {
   }
 
   OnnxExtent dimension(std::span<const std::byte> bytes) const {
-    OnnxExtent extent = std::string();  // neither number nor name: anything
+    OnnxExtent extent = std::string();  // neither number nor name: any size
     each(bytes, [&](const ProtoField& field) {
       if (field.number == onnx::value::kNumber) extent = integer(field);
       if (field.number == onnx::value::kParameter) extent = std::string(field.text());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses TensorProto: raw, typed lists or external data.
 #include "ubique/io/graphs/onnx_tensor.h"
 
 #include <charconv>
@@ -16,13 +17,13 @@ namespace {
 
 namespace form = onnx::tensor;
 
-/// What a tensor's message says before it is known which of its parts count.
-struct TensorParts {
+/// The fields of a TensorProto, before it is decided which of them holds the values.
+struct OnnxTensorFields {
   HostTensor tensor;
-  bool typed = false, outside = false;
+  bool typed = false, is_external = false;
   std::optional<std::span<const std::byte>> raw;
-  std::vector<std::byte> listed;  // numbers in lists of their own, as bytes of the dtype
-  std::map<std::string, std::string> place;
+  std::vector<std::byte> listed;                // values of the typed lists, as bytes of the dtype
+  std::map<std::string, std::string> external;  // location, offset, length
 };
 
 void append_number(std::vector<std::byte>& out, std::uint64_t value, std::size_t width) {
@@ -31,7 +32,7 @@ void append_number(std::vector<std::byte>& out, std::uint64_t value, std::size_t
   }
 }
 
-/// One number of a list, or a packed run of them.
+/// One value of a list, or a packed run of values.
 void add_listed(const ProtoField& field, std::size_t width, const std::string& file,
                 std::vector<std::byte>& out) {
   if (field.kind != ProtoField::Kind::Bytes) return append_number(out, field.value, width);
@@ -55,25 +56,25 @@ void add_extents(const ProtoField& field, const std::string& file, Shape& shape)
   }
 }
 
-/// Lists may come before the dtype that says how wide their numbers are: they are kept for later.
-TensorParts read_parts(std::span<const std::byte> bytes, const std::string& file) {
-  TensorParts parts;
+/// Lists may come before the dtype that defines their width, so they are converted last.
+OnnxTensorFields read_tensor_fields(std::span<const std::byte> bytes, const std::string& file) {
+  OnnxTensorFields fields;
   std::vector<ProtoField> lists;
   ProtoReader reader(bytes, file);
   while (const auto field = reader.next()) {
     switch (field->number) {
       case form::kShape:
-        add_extents(*field, file, parts.tensor.shape);
+        add_extents(*field, file, fields.tensor.shape);
         break;
       case form::kType:
-        parts.tensor.dtype = onnx_dtype(field->value, file);
-        parts.typed = true;
+        fields.tensor.dtype = onnx_dtype(field->value, file);
+        fields.typed = true;
         break;
       case form::kName:
-        parts.tensor.name = field->text();
+        fields.tensor.name = field->text();
         break;
       case form::kRaw:
-        parts.raw = field->bytes;
+        fields.raw = field->bytes;
         break;
       case form::kReals:
       case form::kInt32s:
@@ -82,25 +83,25 @@ TensorParts read_parts(std::span<const std::byte> bytes, const std::string& file
         lists.push_back(*field);
         break;
       case form::kExternal:
-        parts.place.insert(parse_onnx_entry(field->bytes, file));
+        fields.external.insert(parse_onnx_entry(field->bytes, file));
         break;
       case form::kLocation:
-        parts.outside = field->value == form::kInAnotherFile;
+        fields.is_external = field->value == form::kInAnotherFile;
         break;
       default:
         break;
     }
   }
   for (const auto& list : lists) {
-    add_listed(list, size_of(parts.tensor.dtype), file, parts.listed);
+    add_listed(list, size_of(fields.tensor.dtype), file, fields.listed);
   }
-  return parts;
+  return fields;
 }
 
-std::int64_t place_number(const TensorParts& parts, const char* key, std::int64_t missing,
-                          const std::string& where) {
-  const auto found = parts.place.find(key);
-  if (found == parts.place.end()) return missing;
+std::int64_t external_number(const OnnxTensorFields& fields, const char* key, std::int64_t missing,
+                             const std::string& where) {
+  const auto found = fields.external.find(key);
+  if (found == fields.external.end()) return missing;
   std::int64_t number = -1;
   const auto& text = found->second;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
@@ -110,16 +111,16 @@ std::int64_t place_number(const TensorParts& parts, const char* key, std::int64_
   return number;
 }
 
-std::vector<std::byte> outside_bytes(const TensorParts& parts, std::int64_t expected,
-                                     const std::string& where, const OnnxFiles& files) {
-  const auto found = parts.place.find("location");
-  const auto file = found == parts.place.end() ? std::string() : found->second;
+std::vector<std::byte> external_bytes(const OnnxTensorFields& fields, std::int64_t expected,
+                                      const std::string& where, const OnnxFiles& files) {
+  const auto found = fields.external.find("location");
+  const auto file = found == fields.external.end() ? std::string() : found->second;
   check(is_plain_name(file), ErrorKind::Input,
         "[io.onnx] {}: its weights lie in a file that is not plainly named; got '{}', expected a "
         "file name without folders, such as model.onnx.data.",
         where, printable(file));
-  return files(file, place_number(parts, "offset", 0, where),
-               place_number(parts, "length", expected, where));
+  return files(file, external_number(fields, "offset", 0, where),
+               external_number(fields, "length", expected, where));
 }
 
 }  // namespace
@@ -147,21 +148,21 @@ DType onnx_dtype(std::uint64_t number, const std::string& where) {
 
 HostTensor parse_onnx_tensor(std::span<const std::byte> bytes, const std::string& file,
                              const OnnxFiles& files) {
-  auto parts = read_parts(bytes, file);
-  auto& tensor = parts.tensor;
+  auto fields = read_tensor_fields(bytes, file);
+  auto& tensor = fields.tensor;
   const auto where = file + ", tensor '" + printable(tensor.name) + "'";
   const auto expected = byte_count(tensor.dtype, tensor.shape);
   const bool fits = std::none_of(tensor.shape.begin(), tensor.shape.end(),
                                  [](std::int64_t extent) { return extent < 0; });
-  check(parts.typed && expected && fits && tensor.shape.size() <= kMaxTensorDimensions,
+  check(fields.typed && expected && fits && tensor.shape.size() <= kMaxTensorDimensions,
         ErrorKind::Input, "[io.onnx] {}: its type or shape cannot be; got {}.", where,
         shape_text(tensor.shape));
-  if (parts.outside) {
-    tensor.bytes = outside_bytes(parts, *expected, where, files);
-  } else if (parts.raw) {
-    tensor.bytes.assign(parts.raw->begin(), parts.raw->end());
+  if (fields.is_external) {
+    tensor.bytes = external_bytes(fields, *expected, where, files);
+  } else if (fields.raw) {
+    tensor.bytes.assign(fields.raw->begin(), fields.raw->end());
   } else {
-    tensor.bytes = std::move(parts.listed);
+    tensor.bytes = std::move(fields.listed);
   }
   check(static_cast<std::int64_t>(tensor.bytes.size()) == *expected, ErrorKind::Input,
         "[io.onnx] {}: the shape {} does not fit its values; got {} bytes, expected {}.", where,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tensor of an ONNX file, in any of the forms in which it may be stored.
+// Tensors of an ONNX file (TensorProto), in every form of storage.
 #pragma once
 
 #include <functional>
@@ -9,11 +9,11 @@
 
 namespace ubique::io {
 
-/// Gives the bytes [offset, offset + length) of a file beside the model, by its plain name.
+/// Returns the bytes [offset, offset + length) of a file beside the model, given its plain name.
 using OnnxFiles = std::function<std::vector<std::byte>(const std::string& file, std::int64_t offset,
                                                        std::int64_t length)>;
 
-/// A key and its value, of metadata and of weights in other files.
+/// A key and its value, of metadata or external data.
 std::pair<std::string, std::string> parse_onnx_entry(std::span<const std::byte> bytes,
                                                      const std::string& file);
 DType onnx_dtype(std::uint64_t number, const std::string& where);  ///< Input error if unknown

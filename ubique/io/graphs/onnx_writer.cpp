@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes an ONNX model, with large weights in a second file.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,10 +14,10 @@
 namespace ubique::io {
 namespace {
 
-static_assert(kLittleMachine, "raw tensors are written as they lie in memory");
+static_assert(kLittleMachine, "raw tensors are written without a byte swap");
 
-constexpr std::int64_t kExternalAlignment = 4096;  // so that a reader can map a tensor alone
-constexpr std::size_t kSmallConstant = 1024;       // bytes: shapes and the like stay inside
+constexpr std::int64_t kExternalAlignment = 4096;  // lets readers map single tensors
+constexpr std::size_t kSmallConstant = 1024;       // bytes; smaller ones stay in the model file
 
 int onnx_type(DType dtype) {
   for (const auto& [known, number] : onnx::kTypes) {
@@ -50,7 +51,7 @@ ProtoWriter tensor_message(const HostTensor& tensor) {
   return message;
 }
 
-/// Weights in a file of their own, one after the other.
+/// The file of external weights.
 class ExternalFile {
  public:
   explicit ExternalFile(const std::filesystem::path& path) : path_(path), file_(path) {}

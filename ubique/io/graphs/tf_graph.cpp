@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-
+// Parses TensorProto constants, GraphDef and SavedModel.
 #include "ubique/io/graphs/tf_graph.h"
+
+#include <optional>
+
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
 #include "ubique/io/archive/byte_order.h"
@@ -10,7 +13,6 @@
 #include "ubique/io/text/utf8.h"
 
 namespace ubique::io {
-
 namespace {
 
 // Fields of TensorProto, TensorShapeProto and its Dim.
@@ -21,7 +23,7 @@ constexpr int kDimField = 2, kSizeField = 1, kUnknownRankField = 3;
 struct TfTypeRow {
   std::uint64_t number;
   DType dtype;
-  int values;  // the field that lists them
+  int values;  // the field with the list of values
 };
 
 constexpr TfTypeRow kTfTypes[] = {
@@ -38,10 +40,10 @@ const TfTypeRow* type_row(std::uint64_t number) {
   return nullptr;
 }
 
-/// Collects the fields, then puts the tensor together.
-class TensorReader {
+/// One constant (TensorProto): type, shape, and raw bytes or a list whose last value is repeated.
+class TfTensorReader {
  public:
-  TensorReader(const std::string& name, const std::string& file) : name_(name), file_(file) {}
+  TfTensorReader(const std::string& name, const std::string& file) : name_(name), file_(file) {}
 
   void read(std::span<const std::byte> message) {
     ProtoReader reader(message, file_);
@@ -51,19 +53,21 @@ class TensorReader {
       if (field->number == kContentField) content_ = field->bytes;
     }
     if (type_ == nullptr) return;
-    ProtoReader again(message, file_);  // the type, which says the list, may come after it
+    ProtoReader again(message, file_);  // the type, which selects the list, may come after it
     while (const auto field = again.next()) {
       if (field->number == type_->values) read_values(*field);
     }
   }
 
-  std::optional<HostTensor> make(bool with_values, std::uint64_t& room) const {
+  /// Nothing for types that hold no numbers (texts, resources). `repeat_budget`: bytes that
+  /// repeated values may still take; decreases.
+  std::optional<HostTensor> make(bool with_values, std::uint64_t& repeat_budget) const {
     if (type_ == nullptr) return std::nullopt;
     const auto bytes = byte_count(type_->dtype, shape_);
     require(bytes.has_value(), "it is larger than 2^63 bytes");
     HostTensor tensor{name_, type_->dtype, shape_, {}};
     if (!with_values) return tensor;
-    tensor.bytes = content_.empty() ? from_list(static_cast<std::uint64_t>(*bytes), room)
+    tensor.bytes = content_.empty() ? from_list(static_cast<std::uint64_t>(*bytes), repeat_budget)
                                     : std::vector<std::byte>(content_.begin(), content_.end());
     require(tensor.bytes.size() == static_cast<std::uint64_t>(*bytes),
             fmt::format("got {} bytes of values, expected {} for the shape {}", tensor.bytes.size(),
@@ -100,7 +104,7 @@ class TensorReader {
     return extent;
   }
 
-  /// Packed, or one by one; numbers become as many bytes as the type has.
+  /// Packed or single values, converted to the width of the dtype.
   void read_values(const ProtoField& field) {
     const auto width = size_of(type_->dtype);
     if (field.kind != ProtoField::Kind::Bytes) return append_little(list_, field.value, width);
@@ -112,12 +116,12 @@ class TensorReader {
     while (const auto value = packed.next_integer()) append_little(list_, *value, width);
   }
 
-  /// TensorFlow leaves out what repeats at the end, so that a few bytes can stand for gigabytes.
-  std::vector<std::byte> from_list(std::uint64_t bytes, std::uint64_t& room) const {
+  /// TensorFlow omits repeated values at the end, so a few bytes can expand to gigabytes.
+  std::vector<std::byte> from_list(std::uint64_t bytes, std::uint64_t& repeat_budget) const {
     const auto width = size_of(type_->dtype);
     require(list_.size() % width == 0 && list_.size() <= bytes, "it has more values than places");
-    require(bytes <= room, "it repeats a value too often");
-    room -= bytes;
+    require(bytes <= repeat_budget, "it repeats a value too often");
+    repeat_budget -= bytes;
     const auto values = std::as_bytes(std::span(list_));
     std::vector<std::byte> result(values.begin(), values.end());
     result.reserve(static_cast<std::size_t>(bytes));
@@ -134,35 +138,24 @@ class TensorReader {
   std::string list_;
 };
 
-}  // namespace
-
-std::optional<HostTensor> parse_tf_tensor(std::span<const std::byte> message,
-                                          const std::string& name, bool with_values,
-                                          std::uint64_t& room, const std::string& file) {
-  TensorReader reader(name, file);
-  reader.read(message);
-  return reader.make(with_values, room);
-}
-
-namespace {
-
 using Message = std::span<const std::byte>;
 
-// Fields of the messages: GraphDef, its library's FunctionDef, NodeDef, its attributes (a map's
-// entries), AttrValue; and SavedModel's MetaGraphDef.
+// Fields of GraphDef, FunctionDef, NodeDef, its attributes (entries of a map), AttrValue, and
+// SavedModel's MetaGraphDef.
 constexpr int kNodeField = 1, kLibraryField = 2, kFunctionField = 1, kFunctionNodeField = 3;
 constexpr int kNameField = 1, kOpField = 2, kAttributeField = 5, kKeyField = 1, kValueField = 2;
 constexpr int kSwitchField = 5, kTensorField = 8;
 constexpr int kMetaGraphField = 2, kMetaGraphDefField = 2;
 
-// What lists of values that repeat their last may grow to, beside the file itself.
+// Limit of the bytes that repeated values take in all constants together.
 constexpr std::uint64_t kMostRepeated = 64U << 20U;
 
-class GraphReader {
+class TfGraphReader {
  public:
-  GraphReader(const std::string& file, const TensorFilter& wanted) : file_(file), wanted_(wanted) {}
+  TfGraphReader(const std::string& file, const TensorFilter& wanted)
+      : file_(file), wanted_(wanted) {}
 
-  /// A SavedModel begins with a number (its version) where a graph has its first node.
+  /// Field 1 of a SavedModel is its version number, of a graph a node.
   TfGraph read(Message message) {
     ProtoReader reader(message, file_);
     const auto first = reader.next();
@@ -223,8 +216,10 @@ class GraphReader {
       if (field->number == kAttributeField) read_attribute(field->bytes, node, tensor);
     }
     if (node.op == "Const") {
-      const bool values = !wanted_ || wanted_(node.name);
-      if (auto constant = parse_tf_tensor(tensor, node.name, values, room_, file_)) {
+      const bool with_values = !wanted_ || wanted_(node.name);
+      TfTensorReader constant_reader(node.name, file_);
+      constant_reader.read(tensor);
+      if (auto constant = constant_reader.make(with_values, repeat_budget_)) {
         graph_.constants.push_back(std::move(*constant));
       }
     }
@@ -248,7 +243,7 @@ class GraphReader {
 
   const std::string& file_;
   const TensorFilter& wanted_;
-  std::uint64_t room_ = kMostRepeated;
+  std::uint64_t repeat_budget_ = kMostRepeated;
   TfGraph graph_;
 };
 
@@ -259,7 +254,7 @@ TfGraph parse_tf_graph(std::span<const std::byte> file, const std::string& name,
   const auto known = looks_like(file);
   check(known.empty(), ErrorKind::Input,
         "[io.tf_graph] {} is no TensorFlow graph; this looks like {}.", name, known);
-  return GraphReader(name, wanted).read(file);
+  return TfGraphReader(name, wanted).read(file);
 }
 
 TfGraph read_tf_graph(const std::filesystem::path& path, const TensorFilter& wanted) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Files of a TensorFlow.js model: model.json and the weights beside it.
 #include "ubique/io/graphs/tfjs.h"
 
 #include <system_error>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow.js layers models as BrainChop ships them: model.json with a chain of layers, and the
-// weights in raw little-endian files. Says what the files say; what the layers mean is the family's
-// business.
+// TensorFlow.js layers models as BrainChop ships them, read and written: model.json with a chain of
+// layers, and raw little-endian weight files. The meaning of the layers is left to the caller.
 #pragma once
 
 #include <cstddef>
@@ -22,11 +21,11 @@ struct TfjsLayer {
   std::string class_name;  ///< "Conv3D", "Activation", "InputLayer"
   std::string name;
   Json config;
-  std::vector<std::string> inputs;  ///< names of the layers it takes
+  std::vector<std::string> inputs;  ///< names of its input layers
 };
 
 struct TfjsModel {
-  std::vector<TfjsLayer> layers;    ///< in the order of the file
+  std::vector<TfjsLayer> layers;    ///< in file order
   std::vector<HostTensor> weights;  ///< "<layer>/kernel", "<layer>/bias", in manifest order; f32
                                     ///< (where the file has int32, bool or uint8, those)
   Json document;                    ///< model.json itself
@@ -34,14 +33,14 @@ struct TfjsModel {
   const HostTensor* find(std::string_view name) const;
 };
 
-/// A folder with model.json, or the JSON file itself; weight files are looked for beside it and
-/// nowhere else. Quantised weights (uint8, uint16, float16) are expanded to f32. Input error for a
-/// graph model (with what to do), missing or short weight files, shapes that lie.
+/// `path` is model.json or its folder; weight files must be beside it. Quantised weights (uint8,
+/// uint16, float16) are converted to f32. Input error for a graph model (with what to do), for
+/// missing or short weight files, and for sizes that do not fit the shapes.
 TfjsModel read_tfjs(const std::filesystem::path& path);
 
-/// Gives a weight file's bytes by its plain name, without folders.
+/// Returns the bytes of a weight file, given its name without folders.
 using TfjsFiles = std::function<std::vector<std::byte>(const std::string& file)>;
-/// The same from memory; `name` stands for model.json in messages.
+/// The same from memory; error messages call model.json `name`.
 TfjsModel parse_tfjs(std::string_view json, const std::string& name, const TfjsFiles& files);
 
 /// A float32 weight in 8 bits: stored · scale + min.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses modelTopology in the forms of Python and JavaScript.
 #include "ubique/io/graphs/tfjs_topology.h"
 
 #include <set>

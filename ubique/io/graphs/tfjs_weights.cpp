@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses and writes weightsManifest; converts quantised weights.
+#include "ubique/io/graphs/tfjs_weights.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +11,6 @@
 
 #include "ubique/base/error.h"
 #include "ubique/io/archive/byte_order.h"
-#include "ubique/io/graphs/tfjs_weights.h"
 #include "ubique/io/tensors/tensor_stats.h"
 #include "ubique/io/text/plain_name.h"
 #include "ubique/io/text/printable.h"
@@ -107,7 +108,7 @@ std::vector<std::byte> dequantised(std::span<const std::byte> raw, const Quantis
   return out;
 }
 
-/// Takes the weight's bytes from the front of `rest`.
+/// Removes the weight's bytes from the front of `rest`.
 HostTensor read_weight(const Json& json, const std::string& file,
                        std::span<const std::byte>& rest) {
   HostTensor weight;
@@ -140,7 +141,7 @@ void check_weight_file(const std::string& path, const std::string& file) {
         file, printable(path));
 }
 
-/// The files of a group, one behind the other: a weight may begin in one and end in the next.
+/// The files of a group, concatenated: a weight may begin in one and end in the next.
 std::vector<std::byte> group_bytes(const Json& group, const std::string& file,
                                    const TfjsFiles& files, std::set<std::string>& used) {
   std::vector<std::byte> bytes;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Members of model.json with the right kind, or an error that says which is missing.
-// The weights of a TensorFlow.js model: what weightsManifest says, and the raw files it names.
+// The weights of a TensorFlow.js model (weightsManifest and the raw files that it names), and typed
+// access to members of model.json.
 #pragma once
 
 #include <span>
@@ -13,17 +13,18 @@
 
 namespace ubique::io {
 
-/// Input errors begin with `where`: the file, and the part of it.
+/// A member of a JSON object; Input error, beginning with `where`, if it is missing or of another
+/// type.
 const Json& tfjs_member(const Json& object, std::string_view key, Json::value_t type,
                         const std::string& where);
 const std::string& tfjs_text(const Json& object, std::string_view key, const std::string& where);
 const Json& tfjs_list(const Json& object, std::string_view key, const std::string& where);
 
-/// In the order of the manifest, quantised ones expanded.
+/// In manifest order; quantised weights are converted to f32.
 std::vector<HostTensor> tfjs_weights(const Json& document, const std::string& file,
                                      const TfjsFiles& files);
 
-/// One group in one file, and that file's bytes.
+/// A manifest with one group in one file, and the bytes of a weight in that file.
 Json tfjs_manifest(std::span<const TfjsWeight> weights, const std::string& file);
 std::vector<std::byte> tfjs_raw_bytes(const HostTensor& weight);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The stack machine: one function per group of opcodes.
 #include "ubique/io/torch/pickle.h"
 
 #include <algorithm>
@@ -30,11 +31,11 @@ class PickleMachine {
  private:
   using Op = PickleOp;
 
-  // Each takes one kind of opcodes; false: not of its kind.
+  // Each handles one group of opcodes; false: not in its group.
   bool run_number(Op op);
   bool run_text(Op op);
-  bool run_making(Op op);
-  bool run_filling(Op op);
+  bool run_build_container(Op op);
+  bool run_add_items(Op op);
   bool run_stack(Op op);
   bool run_calling(Op op);
 
@@ -52,7 +53,7 @@ class PickleMachine {
   }
   PickleNode& top();
   void fill(std::vector<PickleId> items, bool pairs);
-  void remember(std::uint64_t place);
+  void memoize(std::uint64_t key);
   void push_global(const std::string& name);
   void push_call();
 
@@ -60,7 +61,7 @@ class PickleMachine {
   std::span<const std::string_view> allowed_;
   Pickle result_;
   std::vector<PickleId> stack_;
-  std::vector<std::size_t> marks_;  // heights of the stack
+  std::vector<std::size_t> marks_;  // stack heights
   std::unordered_map<std::uint64_t, PickleId> memo_;
 };
 
@@ -77,7 +78,7 @@ void PickleMachine::push_text(std::string text) {
   push(std::move(node));
 }
 
-/// Two's complement, any length; as Python writes it, no longer than needed.
+/// Two's complement, little-endian, of any length.
 void PickleMachine::push_long(std::span<const std::byte> little) {
   const bool negative = !little.empty() && std::to_integer<int>(little.back()) >= 0x80;
   if (little.size() <= 8) {
@@ -154,7 +155,7 @@ bool PickleMachine::run_text(Op op) {
   if (width == 0) return false;
   auto text = source_.take_text(source_.take_number(width));
   const bool unicode = op == Op::BinUnicode || op == Op::ShortBinUnicode || op == Op::BinUnicode8;
-  const bool old_text = op == Op::BinString || op == Op::ShortBinString;  // Python 2's, any bytes
+  const bool old_text = op == Op::BinString || op == Op::ShortBinString;  // Python 2: any bytes
   if (unicode || (old_text && is_utf8(text))) {
     push_text(std::move(text));
   } else {
@@ -165,8 +166,8 @@ bool PickleMachine::run_text(Op op) {
   return true;
 }
 
-/// Containers made of what lies on the stack, or empty.
-bool PickleMachine::run_making(Op op) {
+/// Containers, empty or built from the stack.
+bool PickleMachine::run_build_container(Op op) {
   switch (op) {
     case Op::EmptyTuple:
       push({PickleKind::Tuple});
@@ -209,7 +210,7 @@ bool PickleMachine::run_making(Op op) {
   }
 }
 
-/// Adds to the container on top of the stack: pairs to a dict or to the result of a call.
+/// Adds items to the container on top of the stack; pairs to a dict or to the result of a call.
 void PickleMachine::fill(std::vector<PickleId> items, bool pairs) {
   auto& node = top();
   const bool takes_pairs = node.kind == PickleKind::Dict || node.kind == PickleKind::Call;
@@ -219,7 +220,7 @@ void PickleMachine::fill(std::vector<PickleId> items, bool pairs) {
   node.items.insert(node.items.end(), items.begin(), items.end());
 }
 
-bool PickleMachine::run_filling(Op op) {
+bool PickleMachine::run_add_items(Op op) {
   switch (op) {
     case Op::Append:
       fill({pop()}, false);
@@ -241,10 +242,10 @@ bool PickleMachine::run_filling(Op op) {
   }
 }
 
-void PickleMachine::remember(std::uint64_t place) {
+void PickleMachine::memoize(std::uint64_t key) {
   top();
   require(memo_.size() < kMaxPickleNodes, "it keeps too many values");
-  memo_[place] = stack_.back();
+  memo_[key] = stack_.back();
 }
 
 bool PickleMachine::run_stack(Op op) {
@@ -264,13 +265,13 @@ bool PickleMachine::run_stack(Op op) {
       stack_.push_back(stack_.back());
       return true;
     case Op::BinPut:
-      remember(source_.take_number(1));
+      memoize(source_.take_number(1));
       return true;
     case Op::LongBinPut:
-      remember(source_.take_number(4));
+      memoize(source_.take_number(4));
       return true;
     case Op::Memoize:
-      remember(memo_.size());
+      memoize(memo_.size());
       return true;
     case Op::BinGet:
     case Op::LongBinGet: {
@@ -298,7 +299,7 @@ void PickleMachine::push_global(const std::string& name) {
   push(std::move(node));
 }
 
-/// REDUCE and NEWOBJ: a name from the list and a tuple of arguments, kept side by side.
+/// REDUCE and NEWOBJ: an allowed name and a tuple of arguments become a Call node.
 void PickleMachine::push_call() {
   const auto arguments = pop(), callee = pop();
   require(
@@ -357,8 +358,8 @@ Pickle PickleMachine::run(std::size_t* used) {
   while (true) {
     const auto op = static_cast<Op>(source_.take_number(1));
     if (op == Op::Stop) break;
-    const bool known = run_number(op) || run_text(op) || run_making(op) || run_filling(op) ||
-                       run_stack(op) || run_calling(op);
+    const bool known = run_number(op) || run_text(op) || run_build_container(op) ||
+                       run_add_items(op) || run_stack(op) || run_calling(op);
     require(known, fmt::format("the opcode 0x{:02x} is not one of plain values",
                                static_cast<unsigned>(op)));
   }

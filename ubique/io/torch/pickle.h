@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Python pickles (protocols 2 to 5) as a tree of plain values. A stack machine that imports nothing
-// and calls nothing: a name from a short list becomes a Global, a call of it a Call, and what they
-// mean is the reader's business. Any other name is refused. Knows no torch and no NumPy.
+// Reads Python pickles (protocols 2 to 5) into a tree of plain values, by a stack machine that
+// imports and calls nothing: an allowed name becomes a Global node, a call of it a Call node, and
+// the caller gives them a meaning. Any other name is refused.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace ubique::io {
 
-using PickleId = std::uint32_t;  ///< place of a node in Pickle::nodes
+using PickleId = std::uint32_t;  ///< index into Pickle::nodes
 
 enum class PickleKind {
   None,
@@ -30,7 +30,7 @@ enum class PickleKind {
   Dict,
   Global,      ///< text: "module.name"
   Call,        ///< of a Global
-  Persistent,  ///< something kept outside of the pickle; items: what it is known by
+  Persistent,  ///< an object outside the pickle; items: its identity
 };
 
 struct PickleNode {
@@ -38,10 +38,10 @@ struct PickleNode {
   std::int64_t integer = 0;  ///< Bool, Int; the bits of Unsigned
   double number = 0;         ///< Float
   std::string text = {};     ///< Text, Bytes, Global; Call: the Global's
-  /// Tuple, List, Set; Dict: key, value, key, value, ...; Call: the same pairs, set on its result.
+  /// Tuple, List, Set; Dict: key, value, key, value, ...; Call: such pairs, set on its result.
   std::vector<PickleId> items = {};
   PickleId arguments = 0;              ///< Call: a Tuple
-  std::optional<PickleId> state = {};  ///< Call: what the result was given by BUILD
+  std::optional<PickleId> state = {};  ///< Call: the state that BUILD sets
 };
 
 struct Pickle {
@@ -51,13 +51,12 @@ struct Pickle {
   const PickleNode& operator[](PickleId id) const { return nodes[id]; }
 };
 
-/// Nodes may be shared, and a list may hold itself: who walks the tree limits depth and work. Input
-/// error for a name that is not in `allowed` ("module.name"), for opcodes that these protocols'
-/// plain values do not need, and for anything cut short or inconsistent. `file` stands for the file
-/// in messages.
+/// Nodes may be shared, and a list may contain itself: the caller must limit depth and work. Input
+/// error for a name that is not in `allowed` ("module.name"), for opcodes that plain values do not
+/// need, and for bytes that are cut short or inconsistent. Error messages call the file `file`.
 Pickle parse_pickle(std::span<const std::byte> bytes, const std::string& file,
                     std::span<const std::string_view> allowed);
-/// The pickle that `bytes` begin with; they are left with what follows it.
+/// Parses the pickle at the start of `bytes` and removes it from them.
 Pickle parse_first_pickle(std::span<const std::byte>& bytes, const std::string& file,
                           std::span<const std::string_view> allowed);
 

@@ -2,6 +2,8 @@
 // The opcodes of pickle protocols 2 to 5 that plain values, names and calls need.
 #pragma once
 
+#include <cstddef>
+
 namespace ubique::io {
 
 enum class PickleOp : unsigned char {
@@ -60,7 +62,7 @@ enum class PickleOp : unsigned char {
   ByteArray8 = 0x96,
 };
 
-/// Bytes of the length that stands before a text's or bytes' own; 0 for other opcodes.
+/// Width of the length prefix of a text or bytes opcode; 0 for other opcodes.
 constexpr std::size_t length_width(PickleOp op) {
   switch (op) {
     case PickleOp::ShortBinUnicode:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Encodes numbers, texts and JSON as pickle opcodes.
 #include "ubique/io/torch/pickle_writer.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Spells a pickle of protocol 2, opcode by opcode, as torch.load(weights_only=True) takes it.
+// Writes a pickle of protocol 2, opcode by opcode, that torch.load(weights_only=True) accepts.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class PickleWriter {
   /// None, bool, int, float, str, list and dict. Internal error for binary values.
   void json(const Json& value);
 
-  /// The whole pickle; nothing may follow.
+  /// Ends the pickle and returns it.
   std::string finish();
 
  private:

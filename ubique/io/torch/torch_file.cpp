@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The zip format: finds the pickle and the storages, and refuses other files.
 #include "ubique/io/torch/torch_file.h"
 
 #include <algorithm>
@@ -41,16 +42,13 @@ void refuse_other_formats(std::span<const std::byte> file, const std::string& na
         "[io.torch_file] {} is a tar archive, as the first versions of PyTorch wrote; expected a "
         "zip. {}",
         name, kResave);
-  const auto known = looks_like(file);
   check(text_view(file).starts_with("PK"), ErrorKind::Input,
         "[io.torch_file] {} is not a PyTorch checkpoint; {} Expected a zip as torch.save writes "
         "it.",
-        name,
-        known.empty() ? std::string("got other bytes at its start.")
-                      : fmt::format("this looks like {}.", known));
+        name, looks_like_clause(file));
 }
 
-/// The one folder of the archive, with its slash: the one that holds data.pkl.
+/// The folder in the archive that holds data.pkl, with its slash.
 std::string archive_folder(const ZipReader& zip) {
   std::optional<std::string> folder;
   for (const auto& entry : zip.entries()) {
@@ -97,12 +95,12 @@ TorchStorages zip_storages(const ZipReader& zip, const std::string& folder) {
         "[io.torch_file] {} has an unknown byte order; got '{}', expected little or big.",
         zip.name(), printable(text, 40));
   storages.swapped = (text == "little") != kLittleMachine;
-  storages.read = [&zip, folder](const std::string& key, std::vector<std::byte>& room) {
+  storages.read = [&zip, folder](const std::string& key, std::vector<std::byte>& buffer) {
     const auto* entry = zip.find(folder + "data/" + key);
     check(entry != nullptr, ErrorKind::Input,
           "[io.torch_file] {} has no storage '{}'; the archive is incomplete.", zip.name(),
           printable(key, 40));
-    return zip.read(*entry, room);
+    return zip.read(*entry, buffer);
   };
   return storages;
 }
@@ -118,7 +116,7 @@ bool looks_like_torch_file(std::span<const std::byte> start) {
   if (start.size() < zip::kLocalBytes || load_little(start.first(4)) != zip::kLocalSignature) {
     return false;
   }
-  // torch puts all entries into one folder, its pickle first; archives packed again may differ.
+  // torch puts all entries into one folder, the pickle first; repacked archives may differ.
   const auto length = load_little(start.subspan(26, 2));
   const auto name = text_view(start.subspan(zip::kLocalBytes)).substr(0, length);
   return name.find('/') != std::string_view::npos && !name.ends_with(".npy");
@@ -131,9 +129,9 @@ TorchFile parse_torch_file(std::span<const std::byte> file, const std::string& n
   const ZipReader zip(file, name);
   const auto folder = archive_folder(zip);
   refuse_torchscript(zip, folder);
-  std::vector<std::byte> room;
+  std::vector<std::byte> buffer;
   const auto* entry = zip.find(folder + std::string(kPickleName));
-  const auto pickle = parse_pickle(zip.read(*entry, room), name, torch_globals());
+  const auto pickle = parse_pickle(zip.read(*entry, buffer), name, torch_globals());
   TorchTensors tensors(zip_storages(zip, folder), wanted);
   return torch_tree(pickle, tensors, name);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads the pickles and storages of the legacy format in their order.
 #include "ubique/io/torch/torch_file_legacy.h"
 
 #include <map>
@@ -15,13 +16,13 @@ namespace {
 
 using std::string_view_literals::operator""sv;
 
-// A pickle of the number 0x1950a86a20f9469cfc6c.
+// The pickled number 0x1950a86a20f9469cfc6c.
 constexpr std::string_view kLegacyMagic =
     "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19."sv;
 constexpr std::int64_t kLegacyVersion = 1001;
 constexpr std::size_t kCountBytes = 8;
 
-/// Reads the parts in their order; what is left of the file becomes shorter.
+/// Reads the parts in order; `rest_` is what is still unread.
 class LegacyReader {
  public:
   LegacyReader(std::span<const std::byte> file, const std::string& name)
@@ -32,7 +33,7 @@ class LegacyReader {
     TorchStorages storages{name_, is_swapped(), 0, {}};
     const auto object = parse_first_pickle(rest_, name_, torch_globals());
     locate_storages(object);
-    for (const auto& [key, bytes] : places_) storages.bytes += bytes.size();
+    for (const auto& [key, bytes] : storages_) storages.bytes += bytes.size();
     storages.read = [this](const std::string& key, std::vector<std::byte>&) { return find(key); };
     TorchTensors tensors(std::move(storages), wanted);
     return torch_tree(object, tensors, name_);
@@ -54,11 +55,11 @@ class LegacyReader {
 
   /// {"protocol_version": 1001, "little_endian": True, "type_sizes": {...}}
   bool is_swapped() {
-    const auto facts = parse_first_pickle(rest_, name_, {});
-    const auto& items = facts[facts.root].items;
+    const auto info = parse_first_pickle(rest_, name_, {});
+    const auto& items = info[info.root].items;
     for (std::size_t i = 0; i + 1 < items.size(); i += 2) {
-      if (facts[items[i]].text != "little_endian") continue;
-      const auto& value = facts[items[i + 1]];
+      if (info[items[i]].text != "little_endian") continue;
+      const auto& value = info[items[i + 1]];
       require(value.kind == PickleKind::Bool, "its byte order is neither True nor False");
       return (value.integer != 0) != kLittleMachine;
     }
@@ -66,7 +67,7 @@ class LegacyReader {
     return false;
   }
 
-  /// A count says elements: of what type, only the tensors say that lie there.
+  /// The file states the element count of a storage; its dtype is only known from its tensors.
   std::map<std::string, DType> types_of(const Pickle& object) const {
     std::map<std::string, DType> types;
     const auto odd = [&](std::string_view what) {
@@ -75,8 +76,8 @@ class LegacyReader {
     for (const auto& node : object.nodes) {
       if (node.kind != PickleKind::Persistent) continue;
       const auto reference = storage_reference(object, node, odd);
-      const auto [place, added] = types.emplace(reference.key, reference.dtype);
-      require(added || place->second == reference.dtype, "a storage has two types");
+      const auto [known, added] = types.emplace(reference.key, reference.dtype);
+      require(added || known->second == reference.dtype, "a storage has two types");
     }
     return types;
   }
@@ -91,8 +92,8 @@ class LegacyReader {
       const auto type = types.find(key.text);
       require(key.kind == PickleKind::Text && type != types.end(),
               "it lists a storage that no tensor lies in");
-      require(!places_.contains(key.text), "it lists a storage twice");
-      places_[key.text] = take_storage(type->second);
+      require(!storages_.contains(key.text), "it lists a storage twice");
+      storages_[key.text] = take_storage(type->second);
     }
     require(rest_.empty(), "there is something behind its last storage");
   }
@@ -112,16 +113,16 @@ class LegacyReader {
   }
 
   std::span<const std::byte> find(const std::string& key) const {
-    const auto place = places_.find(key);
-    check(place != places_.end(), ErrorKind::Input,
+    const auto found = storages_.find(key);
+    check(found != storages_.end(), ErrorKind::Input,
           "[io.torch_file] {} has no storage '{}'; the file is incomplete.", name_,
           printable(key, 40));
-    return place->second;
+    return found->second;
   }
 
   std::span<const std::byte> rest_;
   const std::string& name_;
-  std::map<std::string, std::span<const std::byte>> places_;
+  std::map<std::string, std::span<const std::byte>> storages_;
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form that torch.save wrote before PyTorch 1.6, in which torchvision's older weights still
-// come: five pickles one after the other (a number to know it by, a version, a machine's facts, the
-// object, the storages' keys), then each storage's values after their count.
+// The format of torch.save before PyTorch 1.6, still used by older torchvision weights: five
+// pickles in a row (magic number, version, system info, the object, the keys of the storages), then
+// each storage as an element count and its values.
 #pragma once
 
 #include "ubique/io/torch/torch_file.h"
@@ -10,7 +10,7 @@ namespace ubique::io {
 
 bool starts_like_legacy_torch(std::span<const std::byte> file);
 
-/// As parse_torch_file, of a file that starts so.
+/// As parse_torch_file(), for a file with this start.
 TorchFile parse_legacy_torch_file(std::span<const std::byte> file, const std::string& name,
                                   const TensorFilter& wanted);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of torch types and the list of allowed names.
 #include "ubique/io/torch/torch_file_names.h"
 
 #include <vector>
@@ -36,7 +37,7 @@ constexpr TorchTypeRow kTorchTypes[] = {
     {DType::F8E5M2, "torch.float8_e5m2", ""},
 };
 
-// Without the types above. Python 2's and 3's modules both occur: protocol 2 writes the old ones.
+// Besides the types above. Modules of Python 2 occur too, because protocol 2 writes the old names.
 constexpr std::string_view kOtherGlobals[] = {
     "collections.OrderedDict",
     "torch._utils._rebuild_tensor", "torch._utils._rebuild_tensor_v2",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The Python names that a PyTorch checkpoint may mention, and which element types they stand for.
+// The Python names that a PyTorch checkpoint may contain, and the element types among them.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace ubique::io {
 
-/// All that the reader gives a meaning to; parse_pickle refuses the rest.
+/// All names that the reader understands; parse_pickle refuses the rest.
 std::span<const std::string_view> torch_globals();
 
 /// "torch.FloatStorage" to F32; nothing for untyped storages and other names.

@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the arguments of the rebuild functions and copies views out of their storages.
+#include "ubique/io/torch/torch_file_tensor.h"
 
-#include <algorithm>
-#include <bit>
 #include <limits>
 #include <optional>
 #include <utility>
 
 #include "ubique/base/error.h"
-#include "ubique/io/archive/byte_order.h"
-#include "ubique/io/tensors/tensor_stats.h"
 #include "ubique/io/text/printable.h"
 #include "ubique/io/torch/torch_file_names.h"
-#include "ubique/io/torch/torch_file_tensor.h"
 
 namespace ubique::io {
-
 namespace {
 
 constexpr std::string_view kRebuildV1 = "torch._utils._rebuild_tensor";
@@ -22,30 +18,30 @@ constexpr std::string_view kRebuildV2 = "torch._utils._rebuild_tensor_v2";
 constexpr std::string_view kRebuildV3 = "torch._utils._rebuild_tensor_v3";
 constexpr std::string_view kParameter = "torch._utils._rebuild_parameter";
 constexpr std::string_view kParameterWithState = "torch._utils._rebuild_parameter_with_state";
-// Of before 0.4: the class itself is called with the tensor, and gets a state of three values.
+// Before PyTorch 0.4: the class itself is called with the tensor, and has a state of three values.
 constexpr std::string_view kParameterClass = "torch.nn.parameter.Parameter";
 constexpr std::string_view kFromType = "torch._tensor._rebuild_from_type_v2";
 
-// Views may share a storage, and a stride of 0 repeats it, so that tensors can be larger than the
-// file. Tied weights repeat a few times; more than this is a trap.
+// Views may share a storage, and a stride of 0 repeats it, so tensors can be larger than the file.
+// Tied weights repeat a few times; more than this is an attack.
 constexpr std::uint64_t kMostRepeats = 16;
 constexpr std::uint64_t kFreeBytes = 64U << 20U;
 
-/// What the arguments of a rebuild function say.
-struct TensorParts {
+/// The arguments of a rebuild function.
+struct TensorDescription {
   DType dtype = DType::F32;
   StridedView view;
-  std::string storage;             // its key
-  std::int64_t storage_bytes = 0;  // as stated
+  std::string storage;             // key
+  std::int64_t storage_bytes = 0;  // as the pickle states
 };
 
-/// Reads the arguments; `subject` begins its messages.
-class PartsReader {
+/// Parses the arguments; `subject` begins its messages.
+class DescriptionReader {
  public:
-  PartsReader(const Pickle& pickle, std::string subject)
+  DescriptionReader(const Pickle& pickle, std::string subject)
       : pickle_(pickle), subject_(std::move(subject)) {}
 
-  TensorParts read(const PickleNode& call) const;
+  TensorDescription read(const PickleNode& call) const;
 
  private:
   [[noreturn]] void odd(std::string_view what) const {
@@ -66,14 +62,15 @@ class PartsReader {
     return node.integer;
   }
   Shape counts(const PickleNode& node) const;
-  void read_storage(const PickleNode& node, TensorParts& parts) const;
-  TensorParts read_plain(std::string_view function, std::span<const PickleId> arguments) const;
+  void read_storage(const PickleNode& node, TensorDescription& parts) const;
+  TensorDescription read_plain(std::string_view function,
+                               std::span<const PickleId> arguments) const;
 
   const Pickle& pickle_;
   std::string subject_;
 };
 
-Shape PartsReader::counts(const PickleNode& node) const {
+Shape DescriptionReader::counts(const PickleNode& node) const {
   // A torch.Size is a call with the tuple as its only argument.
   const auto* tuple = &node;
   if (node.kind == PickleKind::Call && node.text == "torch.Size") {
@@ -86,7 +83,7 @@ Shape PartsReader::counts(const PickleNode& node) const {
   return result;
 }
 
-void PartsReader::read_storage(const PickleNode& node, TensorParts& parts) const {
+void DescriptionReader::read_storage(const PickleNode& node, TensorDescription& parts) const {
   auto reference = storage_reference(pickle_, node, [&](std::string_view what) { odd(what); });
   parts.dtype = reference.dtype;
   parts.storage = std::move(reference.key);
@@ -95,9 +92,9 @@ void PartsReader::read_storage(const PickleNode& node, TensorParts& parts) const
   parts.storage_bytes = *bytes;
 }
 
-TensorParts PartsReader::read_plain(std::string_view function,
-                                    std::span<const PickleId> arguments) const {
-  TensorParts parts;
+TensorDescription DescriptionReader::read_plain(std::string_view function,
+                                                std::span<const PickleId> arguments) const {
+  TensorDescription parts;
   read_storage(argument(arguments, 0), parts);
   parts.view.first = count(argument(arguments, 1));
   parts.view.shape = counts(argument(arguments, 2));
@@ -109,7 +106,7 @@ TensorParts PartsReader::read_plain(std::string_view function,
     require(dtype.kind == PickleKind::Global && known.has_value(), "its dtype is unknown");
     parts.dtype = *known;
   }
-  if (arguments.size() > metadata) {  // lazy views: the values on the disk are not yet the tensor's
+  if (arguments.size() > metadata) {  // lazy views: the stored values are not the tensor's yet
     const auto& node = argument(arguments, metadata);
     require(node.kind == PickleKind::None || node.items.empty(),
             "it is a lazy conjugate or negative (call resolve_conj() and resolve_neg() first)");
@@ -117,7 +114,7 @@ TensorParts PartsReader::read_plain(std::string_view function,
   return parts;
 }
 
-TensorParts PartsReader::read(const PickleNode& call) const {
+TensorDescription DescriptionReader::read(const PickleNode& call) const {
   const auto* node = &call;
   constexpr int kMostWrappings = 8;
   for (int i = 0; i < kMostWrappings; ++i) {
@@ -142,19 +139,19 @@ TensorParts PartsReader::read(const PickleNode& call) const {
 
 }  // namespace
 
-/// The device does not matter: values are on the disk. A sixth value, of the legacy form, says
-/// which part of another storage this one is.
+// The device is ignored. A sixth value, of the legacy form, says which part of another storage this
+// one is.
 StorageReference storage_reference(const Pickle& pickle, const PickleNode& node,
                                    const std::function<void(std::string_view)>& odd) {
   const auto require = [&](bool condition, std::string_view what) {
     if (!condition) odd(what);
   };
   require(node.kind == PickleKind::Persistent, "its storage is missing");
-  const auto& known_by = pickle[node.items.front()];
-  const auto count = known_by.items.size();
-  require(known_by.kind == PickleKind::Tuple && (count == 5 || count == 6),
+  const auto& identity = pickle[node.items.front()];
+  const auto count = identity.items.size();
+  require(identity.kind == PickleKind::Tuple && (count == 5 || count == 6),
           "its storage is known by something else than five values");
-  const auto field = [&](std::size_t i) -> const PickleNode& { return pickle[known_by.items[i]]; };
+  const auto field = [&](std::size_t i) -> const PickleNode& { return pickle[identity.items[i]]; };
   require(field(0).text == "storage" && field(1).kind == PickleKind::Global &&
               field(2).kind == PickleKind::Text,
           "its storage has no type or key");
@@ -180,9 +177,10 @@ bool TorchTensors::describes_tensor(std::string_view callee) {
 }
 
 const TorchTensors::Storage& TorchTensors::storage(const std::string& key) {
-  const auto [place, added] = storages_.try_emplace(key);
-  if (added) place->second.bytes = from_.read(key, place->second.room);
-  return place->second;
+  const auto [found, added] = storages_.try_emplace(key);
+  auto& storage = found->second;
+  if (added) storage.bytes = from_.read(key, storage.buffer);
+  return storage;
 }
 
 void TorchTensors::count_bytes(std::int64_t bytes, const std::string& name) {
@@ -196,7 +194,7 @@ void TorchTensors::count_bytes(std::int64_t bytes, const std::string& name) {
 HostTensor TorchTensors::make(const Pickle& pickle, const PickleNode& call,
                               const std::string& name) {
   const auto subject = fmt::format("{}: tensor '{}'", from_.file, printable(name));
-  const auto parts = PartsReader(pickle, subject).read(call);
+  const auto parts = DescriptionReader(pickle, subject).read(call);
   if (wanted_ && !wanted_(name)) return {name, parts.dtype, parts.view.shape, {}};
   const auto& from = storage(parts.storage);
   check(from.bytes.size() == static_cast<std::uint64_t>(parts.storage_bytes), ErrorKind::Input,
@@ -215,111 +213,6 @@ HostTensor TorchTensors::make(const Pickle& pickle, const PickleNode& call,
                     row_major_copy(from.bytes, width, parts.view)};
   if (from_.swapped) swap_byte_order(tensor);
   return tensor;
-}
-
-namespace {
-
-bool is_builtin(std::string_view global, std::string_view name) {
-  return global == fmt::format("builtins.{}", name) ||
-         global == fmt::format("__builtin__.{}", name);
-}
-
-/// UTF-8 of code points up to U+00FF, one byte each: how protocol 2 writes bytes.
-std::optional<std::string> latin1(std::string_view utf8) {
-  std::string out;
-  for (std::size_t i = 0; i < utf8.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(utf8[i]);
-    if (byte < 0x80U) {
-      out += utf8[i];
-    } else if (byte <= 0xC3U && i + 1 < utf8.size()) {
-      out +=
-          static_cast<char>((byte & 0x03U) << 6U | (static_cast<unsigned char>(utf8[++i]) & 0x3FU));
-    } else {
-      return std::nullopt;
-    }
-  }
-  return out;
-}
-
-std::string device_text(const Pickle& pickle, std::span<const PickleId> arguments) {
-  std::string text;
-  for (const auto id : arguments) {
-    const auto& node = pickle[id];
-    if (node.kind == PickleKind::Text) text += node.text;
-    if (node.kind == PickleKind::Int) text += fmt::format(":{}", node.integer);
-  }
-  return text;
-}
-
-/// A number from its bytes, lowest first, and NumPy's spelling of its type ("f8").
-std::optional<Json> numpy_number(const std::string& type, std::span<const std::byte> little) {
-  if (type.size() != 2 || little.size() != static_cast<std::size_t>(type[1] - '0')) return {};
-  const auto bits = load_little(little);
-  switch (type[0]) {
-    case 'b':
-      return Json(bits != 0);
-    case 'u':
-      return Json(bits);
-    case 'i': {
-      const auto unused = 64 - 8 * little.size();
-      return Json(static_cast<std::int64_t>(bits << unused) >> unused);
-    }
-    case 'f':
-      if (little.size() == 2) return Json(decode_f16(static_cast<std::uint16_t>(bits)));
-      if (little.size() == 4) return Json(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
-      if (little.size() == 8) return Json(std::bit_cast<double>(bits));
-      return {};
-    default:
-      return {};
-  }
-}
-
-/// scalar(dtype("f8"), bytes), where the dtype's state says the byte order.
-std::optional<Json> numpy_scalar(const Pickle& pickle, std::span<const PickleId> arguments) {
-  if (arguments.size() != 2) return {};
-  const auto& dtype = pickle[arguments[0]];
-  auto raw = pickled_bytes(pickle, pickle[arguments[1]]);
-  if (dtype.kind != PickleKind::Call || dtype.text != "numpy.dtype" || !raw) return {};
-  const auto& names = pickle[dtype.arguments].items;
-  if (names.empty() || raw->empty() || raw->size() > 8) return {};
-  if (dtype.state) {
-    const auto& state = pickle[*dtype.state].items;
-    if (state.size() > 1 && pickle[state[1]].text == ">") std::reverse(raw->begin(), raw->end());
-  }
-  return numpy_number(pickle[names.front()].text, std::as_bytes(std::span(*raw)));
-}
-
-}  // namespace
-
-std::optional<std::string> pickled_bytes(const Pickle& pickle, const PickleNode& node) {
-  if (node.kind == PickleKind::Bytes) return node.text;
-  if (node.kind != PickleKind::Call) return {};
-  const auto& arguments = pickle[node.arguments].items;
-  if (is_builtin(node.text, "bytes") || is_builtin(node.text, "bytearray")) {
-    if (arguments.empty()) return std::string();
-    const auto& inner = pickle[arguments.front()];
-    if (inner.kind == PickleKind::Bytes) return inner.text;
-    return inner.text == "_codecs.encode" ? pickled_bytes(pickle, inner) : std::nullopt;
-  }
-  const bool encoded = node.text == "_codecs.encode" && arguments.size() == 2 &&
-                       pickle[arguments[0]].kind == PickleKind::Text &&
-                       pickle[arguments[1]].text == "latin1";
-  return encoded ? latin1(pickle[arguments[0]].text) : std::nullopt;
-}
-
-std::optional<Json> pickled_value(const Pickle& pickle, const PickleNode& call,
-                                  const std::string& file) {
-  const auto& arguments = pickle[call.arguments].items;
-  if (call.text == "torch.device") return Json(device_text(pickle, arguments));
-  if (call.text != "numpy._core.multiarray.scalar" && call.text != "numpy.core.multiarray.scalar") {
-    return {};
-  }
-  auto number = numpy_scalar(pickle, arguments);
-  check(number.has_value(), ErrorKind::Input,
-        "[io.torch_file] {} holds a NumPy value that is no number; expected integers, floats and "
-        "bools. Turn it into a Python value before saving.",
-        file);
-  return number;
 }
 
 }  // namespace ubique::io

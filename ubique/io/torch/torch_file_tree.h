@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walks a checkpoint's pickle from its root: tensors by the path of keys that leads to them,
-// everything else as JSON.
+// Converts a checkpoint's pickle: tensors named by the path of their keys, everything else as JSON.
 #pragma once
 
 #include <string>
@@ -11,8 +10,8 @@
 
 namespace ubique::io {
 
-/// Input error for values without a meaning here, for keys that are no text or number, for names
-/// given twice, and for trees that are too deep or that grow too large by sharing.
+/// Input error for values of unknown types, for keys that are neither text nor number, for names
+/// given twice, and for trees that are too deep or become too large because values are shared.
 TorchFile torch_tree(const Pickle& pickle, TorchTensors& tensors, const std::string& file);
 
 }  // namespace ubique::io

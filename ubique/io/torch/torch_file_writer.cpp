@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes what torch.save would: a pickle that names the storages, and the storages, each 64 bytes
-// aligned so that torch.load(mmap=True) can use them in place.
+// Writes the zip format of torch.save: a pickle that refers to the storages, and the storages,
+// aligned to 64 bytes for torch.load(mmap=True).
 #include <algorithm>
 
 #include "ubique/base/error.h"
@@ -36,7 +36,7 @@ void write_empty_ordered_dict(PickleWriter& out) {
   out.op(PickleOp::Reduce);
 }
 
-/// ("storage", type, key, "cpu", elements), by which the reader finds the storage's bytes.
+/// ("storage", type, key, "cpu", elements): the identity of a storage.
 void write_storage(PickleWriter& out, const HostTensor& tensor, std::size_t key) {
   const auto type = torch_storage_name(tensor.dtype);
   const auto width = type.empty() ? 1 : size_of(tensor.dtype);
