@@ -36,7 +36,7 @@ TEST_CASE("onnx import: every form of network comes back to the last bit") {
         CAPTURE(kernels::to_string(activation));
         CAPTURE(kernels::to_string(norm));
         CAPTURE(bias);
-        const auto file = test::lively_file(small_config(activation, norm, bias));
+        const auto file = test::random_file(small_config(activation, norm, bias));
         const auto kept = through_onnx(file, {.fold = false});
         CHECK(test::same_weights(file, kept));
         CHECK((kept.config == file.config));
@@ -50,14 +50,14 @@ TEST_CASE("onnx import: every form of network comes back to the last bit") {
 }
 
 TEST_CASE("onnx import: what is around the network is left behind") {
-  const auto file = test::lively_file(small_config(Activation::Relu, Norm::None));
+  const auto file = test::random_file(small_config(Activation::Relu, Norm::None));
   CHECK(test::same_weights(
       file, through_onnx(file, {.head = meshnet::GraphHead::Labels, .min_max = true})));
   CHECK(test::same_weights(file, through_onnx(file, {.head = meshnet::GraphHead::Probabilities})));
 }
 
 TEST_CASE("onnx import: weights in fewer bits come back as what they stand for") {
-  const auto file = test::lively_file(small_config(Activation::Gelu, Norm::None));
+  const auto file = test::random_file(small_config(Activation::Gelu, Norm::None));
   for (const auto dtype : {DType::F16, DType::I8}) {
     const auto back = through_onnx(file, {}, {dtype});
     for (std::size_t i = 0; i < file.tensors.size(); ++i) {

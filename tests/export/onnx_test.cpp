@@ -25,7 +25,7 @@ meshnet::MeshNetFile sample_file(meshnet::Activation activation = meshnet::Activ
   config.channels = 5;
   config.dilations = {1, 2};
   config.activation = activation;
-  return {config, meshnet::state_of(*test::lively_network(config)), "test"};
+  return {config, meshnet::state_of(*test::random_network(config)), "test"};
 }
 
 std::vector<std::string> ops_of(const io::OnnxModel& model) {

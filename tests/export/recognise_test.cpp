@@ -49,7 +49,7 @@ TEST_CASE("recognise: PyTorch's files belong to the family whose layers they nam
   io::write_torch_file(folder / "vgg16.pth", vgg_tensors());
   io::write_torch_file(folder / "nested.pth", vgg_tensors(), "state_dict");
   const auto file =
-      test::lively_file(test::small_config(meshnet::Activation::Relu, meshnet::Norm::Batch));
+      test::random_file(test::small_config(meshnet::Activation::Relu, meshnet::Norm::Batch));
   meshnet::export_torch(file, folder / "mesh.pt");
   meshnet::export_safetensors(file, folder / "mesh.safetensors");
   CHECK(claimed_by(folder / "vgg16.pth") == Names{"msinet"});

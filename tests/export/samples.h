@@ -21,8 +21,8 @@ inline meshnet::MeshNetConfig small_config(meshnet::Activation activation, meshn
   return config;
 }
 
-inline meshnet::MeshNetFile lively_file(const meshnet::MeshNetConfig& config) {
-  return {config, meshnet::state_of(*lively_network(config)), "test"};
+inline meshnet::MeshNetFile random_file(const meshnet::MeshNetConfig& config) {
+  return {config, meshnet::state_of(*random_network(config)), "test"};
 }
 
 /// Every tensor of one in the other, to the last bit; counters of batches do not travel.

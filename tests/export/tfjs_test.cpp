@@ -18,7 +18,7 @@
 using namespace ubique;
 using meshnet::Activation;
 using meshnet::Norm;
-using test::lively_file;
+using test::random_file;
 using test::refusal_of;
 using test::ScratchFolder;
 using test::small_config;
@@ -27,7 +27,7 @@ namespace {
 
 engine::GraphExport exported(const meshnet::MeshNetConfig& config,
                              const meshnet::GraphOptions& options = {}) {
-  meshnet::MeshNetModel model(lively_file(config));
+  meshnet::MeshNetModel model(random_file(config));
   return meshnet::graph_export(model, options);
 }
 
@@ -60,7 +60,7 @@ TEST_CASE("tfjs export: a folder comes back as the folded network, in its own ax
     auto config = small_config(Activation::Elu, Norm::Batch);
     config.preprocessing.shape = {64, 48, 32};
     config.labels = {{"background", {}}, {"grey", {200, 100, 50}}, {"white", {1, 2, 3}}};
-    const auto file = lively_file(config);
+    const auto file = random_file(config);
     meshnet::MeshNetModel model(file);
     const auto graph = meshnet::graph_export(model, {.browser_axes = turned});
     exporting::export_tfjs(graph, DType::F32, folder / "m");
@@ -75,7 +75,7 @@ TEST_CASE(
     "tfjs export: a network that learned in RAS says the same of a head in BrainChop's axes") {
   const ScratchFolder folder;
   auto config = meshnet::preset("meshnet-5");
-  meshnet::MeshNetModel model(lively_file(config));
+  meshnet::MeshNetModel model(random_file(config));
   model.network().eval();
   at::manual_seed(3);
   const auto head = at::rand({1, 1, 24, 31, 18});  // (B, C, R, A, S)
@@ -103,7 +103,7 @@ TEST_CASE("tfjs export: turning axes there and back changes nothing") {
 TEST_CASE("tfjs export: instance norms become _gn layers without biases") {
   const ScratchFolder folder;
   const auto config = small_config(Activation::Gelu, Norm::Instance, false);
-  const auto file = lively_file(config);
+  const auto file = random_file(config);
   meshnet::MeshNetModel model(file);
   exporting::export_tfjs(meshnet::graph_export(model, {}), DType::F32, folder / "m");
   const auto layers = layers_in(folder / "m");
@@ -172,9 +172,9 @@ TEST_CASE("tfjs export: notes that were changed after the export are found out")
                        "another network"));
 }
 
-TEST_CASE("tfjs export: companions say labels, colours and BrainChop's settings") {
+TEST_CASE("tfjs export: sidecar_files say labels, colours and BrainChop's settings") {
   auto config = meshnet::preset("meshnet-26");
-  auto files = meshnet::brainchop_companions(config);
+  auto files = meshnet::brainchop_sidecar_files(config);
   const auto colours = parse_json(files.at("colormap.json"), "colormap.json");
   CHECK(colours["labels"] == Json::parse(R"(["background","lesion"])"));
   CHECK(colours["R"].size() == 2);
@@ -185,6 +185,6 @@ TEST_CASE("tfjs export: companions say labels, colours and BrainChop's settings"
   CHECK(entry["cropPadding"] == 61);
   config.channels = 5;
   config.preprocessing.shape = {128, 128, 128};
-  files = meshnet::brainchop_companions(config);
+  files = meshnet::brainchop_sidecar_files(config);
   CHECK(parse_json(files.at("brainchop.json"), "brainchop.json")["enableSeqConv"] == false);
 }

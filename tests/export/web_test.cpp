@@ -25,9 +25,9 @@ void make_page(const fs::path& folder) {
 
 engine::GraphExport web_model(const std::string& name) {
   const auto config = test::small_config(meshnet::Activation::Relu, meshnet::Norm::Batch);
-  meshnet::MeshNetModel model(test::lively_file(config));
+  meshnet::MeshNetModel model(test::random_file(config));
   auto exported = meshnet::graph_export(model, {});
-  exported.companions = meshnet::web_companions(config);
+  exported.sidecar_files = meshnet::web_sidecar_files(config);
   exported.page = {"segment", {"onnx", "tfjs"}};
   exported.graph.name = name;
   return exported;

@@ -49,7 +49,7 @@ struct DeviceStep {
 
 DeviceStep step_on(c10::Device device, const MeshNetConfig& config, const TrainingOptions& options,
                    std::optional<at::ScalarType> autocast = std::nullopt) {
-  auto network = lively_network(config);
+  auto network = random_network(config);
   network->to(device);
   network->set_training_options(options);
   const auto image = random_tensor({1, 1, 12, 10, 14}, 6).to(device);
@@ -130,7 +130,7 @@ TEST_CASE("device under test: a step in half precision is near the one in f32") 
 TEST_CASE("device under test: labels of every mode are the CPU's but for ties") {
   if (!device_under_test()) return;
   const auto config = device_config();
-  const MeshNetFile file{config, state_of(*lively_network(config)), "test"};
+  const MeshNetFile file{config, state_of(*random_network(config)), "test"};
   const auto image = random_tensor({20, 16, 18}, 8);
   const auto expected = Segmenter(file).labels(image);
   for (const auto mode : {SegmenterMode::Whole, SegmenterMode::Stream}) {

@@ -26,7 +26,7 @@ MeshNetFile file_of(const MeshNet& network) {
 }
 
 MeshNetFile sample(const MeshNetConfig& config = preset("meshnet-5")) {
-  return file_of(*lively_network(config));
+  return file_of(*random_network(config));
 }
 
 bool same_bits(const MeshNetFile& a, const MeshNetFile& b) {

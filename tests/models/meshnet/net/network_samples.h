@@ -18,7 +18,7 @@
 namespace ubique::test {
 
 /// A network whose tensors all have non-trivial values, biases and statistics included.
-inline std::shared_ptr<meshnet::MeshNet> lively_network(const meshnet::MeshNetConfig& config,
+inline std::shared_ptr<meshnet::MeshNet> random_network(const meshnet::MeshNetConfig& config,
                                                         std::uint64_t seed = 3) {
   auto network = std::make_shared<meshnet::MeshNet>(config);
   meshnet::initialize(*network, Random(seed));

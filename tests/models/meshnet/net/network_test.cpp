@@ -93,7 +93,7 @@ void check_same_pass(const Pass& ours, const Pass& plain, double tolerance) {
 /// Both implementations from the same weights, in double.
 void compare_with_plain(const MeshNetConfig& config, const TrainingOptions& options = {},
                         at::IntArrayRef shape = {2, 1, 7, 5, 9}) {
-  auto ours = lively_network(config), plain = lively_network(config);
+  auto ours = random_network(config), plain = random_network(config);
   ours->to(at::kDouble);
   plain->to(at::kDouble);
   ours->set_training_options(options);
@@ -208,7 +208,7 @@ TEST_CASE("network: a kernel of five and two input channels") {
 
 TEST_CASE("network: running statistics are updated once a step, also with recomputation") {
   for (const std::int64_t segments : {0, 2}) {
-    auto network = lively_network(small_config());
+    auto network = random_network(small_config());
     network->set_training_options({1, segments, false});
     network->forward(random_tensor({1, 1, 5, 6, 7}, 9)).sum().backward();
     CHECK(network->blocks[1]->bn->num_batches_tracked.item<std::int64_t>() == 1);
@@ -216,7 +216,7 @@ TEST_CASE("network: running statistics are updated once a step, also with recomp
 }
 
 TEST_CASE("network: a bias before a batch norm has a defined gradient of zero") {
-  auto network = lively_network(small_config());
+  auto network = random_network(small_config());
   network->forward(random_tensor({1, 1, 5, 6, 7}, 9)).sum().backward();
   const auto gradient = network->blocks[2]->conv->bias.grad();
   REQUIRE(gradient.defined());
@@ -230,7 +230,7 @@ TEST_CASE("network: dropout drops whole channels, and the same ones when recompu
   const auto image = random_tensor({2, 1, 5, 6, 7}, 9);
   const auto gradient_of = [&](std::int64_t segments) {
     at::manual_seed(11);
-    auto network = lively_network(config);
+    auto network = random_network(config);
     network->set_training_options({1, segments, false});
     network->forward(image).square().sum().backward();
     return network->blocks[1]->conv->weight.grad().clone();
@@ -238,7 +238,7 @@ TEST_CASE("network: dropout drops whole channels, and the same ones when recompu
   const auto plain = gradient_of(0);
   CHECK(relative_distance(gradient_of(2), plain) < 1e-5);
   at::manual_seed(12);
-  auto network = lively_network(config);
+  auto network = random_network(config);
   const auto other = network->forward(image);
   CHECK(distance(other, network->forward(image)) > 1e-3);
   network->eval();
@@ -246,7 +246,7 @@ TEST_CASE("network: dropout drops whole channels, and the same ones when recompu
 }
 
 TEST_CASE("network: eval mode uses running statistics and can be differentiated") {
-  auto network = lively_network(small_config());
+  auto network = random_network(small_config());
   network->eval();
   const auto image = random_tensor({1, 1, 5, 6, 7}, 9);
   const auto with_gradient = network->forward(image);
@@ -258,7 +258,7 @@ TEST_CASE("network: eval mode uses running statistics and can be differentiated"
 }
 
 TEST_CASE("network: train mode without gradients still updates the statistics") {
-  auto network = lively_network(small_config());
+  auto network = random_network(small_config());
   const at::NoGradGuard no_gradients;
   const auto logits = network->forward(random_tensor({1, 1, 5, 6, 7}, 9));
   CHECK_FALSE(logits.requires_grad());
@@ -266,7 +266,7 @@ TEST_CASE("network: train mode without gradients still updates the statistics") 
 }
 
 TEST_CASE("network: under autocast convolutions are bf16, statistics and gradients f32") {
-  auto full = lively_network(small_config()), mixed = lively_network(small_config());
+  auto full = random_network(small_config()), mixed = random_network(small_config());
   const auto image = random_tensor({1, 1, 8, 9, 10}, 9);
   const auto expected = full->forward(image);
   expected.square().mean().backward();
@@ -287,7 +287,7 @@ TEST_CASE("network: under autocast convolutions are bf16, statistics and gradien
 }
 
 TEST_CASE("network: a second backward through one step is refused") {
-  auto network = lively_network(small_config());
+  auto network = random_network(small_config());
   const auto loss = network->forward(random_tensor({1, 1, 5, 6, 7}, 9)).sum();
   loss.backward({}, /*retain_graph=*/true);
   const auto message = refusal_of(ErrorKind::Internal, [&] { loss.backward(); });

@@ -24,7 +24,7 @@ TEST_CASE("fold: a folded network gives the logits of the one with batch norms")
   for (const bool bias : {true, false}) {
     auto config = preset("meshnet-5");
     config.bias = bias;
-    const auto network = lively_network(config);
+    const auto network = random_network(config);
     const MeshNetFile file{config, state_of(*network), "test"};
     const auto folded = fold_batch_norm(file);
     CHECK(folded.config.norm == Norm::None);
@@ -39,7 +39,7 @@ TEST_CASE("fold: a folded network gives the logits of the one with batch norms")
 TEST_CASE("fold: a network without batch norms is unchanged") {
   auto config = preset("meshnet-5");
   config.norm = Norm::Instance;
-  const auto network = lively_network(config);
+  const auto network = random_network(config);
   const MeshNetFile file{config, state_of(*network), "test"};
   const auto folded = fold_batch_norm(file);
   CHECK(folded.config == config);

@@ -13,8 +13,8 @@ using namespace ubique::test;
 
 namespace {
 
-MeshNetFile lively_file(const MeshNetConfig& config) {
-  return {config, state_of(*lively_network(config)), "test"};
+MeshNetFile random_file(const MeshNetConfig& config) {
+  return {config, state_of(*random_network(config)), "test"};
 }
 
 at::Tensor eval_logits_of(const MeshNetFile& file, const at::Tensor& image) {
@@ -66,7 +66,7 @@ TEST_CASE("segmenter: whole and streamed logits are the network's, for every act
   const auto image = random_tensor({11, 9, 21}, 8);
   for (const auto activation :
        {Activation::Relu, Activation::Elu, Activation::Gelu, Activation::GeluTanh}) {
-    const auto file = lively_file(shallow(activation));
+    const auto file = random_file(shallow(activation));
     const auto expected = eval_logits_of(file, image);
     for (const auto mode : {SegmenterMode::Auto, SegmenterMode::Whole, SegmenterMode::Stream}) {
       Segmenter segmenter(file, in_mode(mode));
@@ -80,7 +80,7 @@ TEST_CASE("segmenter: whole and streamed logits are the network's, for every act
 }
 
 TEST_CASE("segmenter: slabs of any number of planes give the whole volume's numbers") {
-  const auto file = lively_file(shallow());
+  const auto file = random_file(shallow());
   const auto image = random_tensor({13, 6, 7}, 8);
   SegmenterOptions options = in_mode(SegmenterMode::Stream);
   options.dtype = at::kBFloat16;  // not the host's f32 streaming
@@ -94,7 +94,7 @@ TEST_CASE("segmenter: slabs of any number of planes give the whole volume's numb
 }
 
 TEST_CASE("segmenter: volumes thinner than the dilations, and of one voxel") {
-  const auto file = lively_file(shallow());
+  const auto file = random_file(shallow());
   for (const auto& shape :
        std::vector<std::vector<std::int64_t>>{{1, 1, 1}, {2, 1, 3}, {1, 17, 2}, {3, 2, 70}}) {
     const auto image = random_tensor(shape, 8);
@@ -106,7 +106,7 @@ TEST_CASE("segmenter: volumes thinner than the dilations, and of one voxel") {
 }
 
 TEST_CASE("segmenter: one segmenter serves volumes of different shapes in turn") {
-  const auto file = lively_file(shallow());
+  const auto file = random_file(shallow());
   Segmenter segmenter(file);
   for (const std::int64_t size : {9, 14, 9}) {
     const auto image = random_tensor({size, size + 1, size + 2}, static_cast<std::uint64_t>(size));
@@ -115,7 +115,7 @@ TEST_CASE("segmenter: one segmenter serves volumes of different shapes in turn")
 }
 
 TEST_CASE("segmenter: padding, channels-last and half precision") {
-  const auto file = lively_file(shallow());
+  const auto file = random_file(shallow());
   const auto image = random_tensor({10, 9, 12}, 8);
   const auto expected = eval_logits_of(file, image);
   for (const auto dtype : {at::kFloat, at::kBFloat16, at::kHalf}) {
@@ -137,18 +137,18 @@ TEST_CASE("segmenter: instance norms run whole and cannot be streamed") {
   config.norm = Norm::Instance;
   for (const bool bias : {false, true}) {
     config.bias = bias;
-    const auto file = lively_file(config);
+    const auto file = random_file(config);
     const auto image = random_tensor({10, 9, 12}, 8);
     CHECK(relative_distance(Segmenter(file).logits(image), eval_logits_of(file, image)) < 1e-5);
   }
   CHECK(
       contains(refusal_of(ErrorKind::Usage,
-                          [&] { Segmenter(lively_file(config), in_mode(SegmenterMode::Stream)); }),
+                          [&] { Segmenter(random_file(config), in_mode(SegmenterMode::Stream)); }),
                "instance norms"));
 }
 
 TEST_CASE("segmenter: non-finite values are an error, and a memory limit makes it stream") {
-  const auto file = lively_file(shallow());
+  const auto file = random_file(shallow());
   auto image = random_tensor({10, 9, 12}, 8);
   image[4][3][5] = NAN;
   for (const auto mode : {SegmenterMode::Auto, SegmenterMode::Whole}) {
@@ -167,12 +167,12 @@ TEST_CASE("segmenter: non-finite values are an error, and a memory limit makes i
 }
 
 TEST_CASE("segmenter: MeshNet-26 streams a volume of 256³ in less than 1.5 GiB") {
-  Segmenter segmenter(lively_file(preset("meshnet-26")), in_mode(SegmenterMode::Stream));
+  Segmenter segmenter(random_file(preset("meshnet-26")), in_mode(SegmenterMode::Stream));
   CHECK(segmenter.activation_bytes(256, 256, 256) < 1LL << 30);
 }
 
 TEST_CASE("segmenter: input of another kind is refused") {
-  Segmenter segmenter(lively_file(shallow()));
+  Segmenter segmenter(random_file(shallow()));
   CHECK(contains(refusal_of(ErrorKind::Input,
                             [&] {
                               segmenter.labels(at::zeros({2, 3, 4, 5}));
