@@ -1,7 +1,7 @@
 # The few commands a person needs. Everything is set up on the way: `make test` works in a fresh clone.
 .DEFAULT_GOAL := build
-.PHONY: setup configure build web demo test test-asan test-fuzz test-peers test-install test-web \
-        test-slow lint format bench bench-web install clean help
+.PHONY: setup configure build build-all web demo test test-asan test-fuzz test-peers test-install \
+        test-web test-slow lint format bench bench-web install build-times clean help
 SHELL := bash
 PRESET ?= cpu
 BUILD := build/$(PRESET)
@@ -19,7 +19,13 @@ configure: setup
 	@[ -f $(BUILD)/build.ninja ] || cmake --preset $(PRESET)
 
 build: configure  ## the program, the library and the plug-ins
-	@$(TIMED) build cmake --build $(BUILD) -j $(JOBS)
+	@$(TIMED) build cmake --build $(BUILD) -j $(JOBS) --target program
+
+build-all: configure  ## tests and benchmarks too
+	@$(TIMED) build-all cmake --build $(BUILD) -j $(JOBS)
+
+build-times:  ## seconds of compiler time per room, from the last build
+	@tools/build_times $(BUILD)
 
 web:  ## the pages that run models in a browser (fetches Node's packages)
 	@$(TIMED) set-up-web tools/setup --web
@@ -33,14 +39,15 @@ demo: build  ## what this machine can do; then heads, a network trained on them,
 lint: setup  ## format, layers, lengths, clang-tidy on changed files
 	@$(TIMED) lint tools/lint
 
-test: lint build test-asan test-fuzz test-install test-web  ## everything that needs no GPU
+test: lint build-all test-asan test-fuzz test-install test-web  ## everything that needs no GPU
 	@$(TIMED) tests ctest --test-dir $(BUILD) --output-on-failure
 
-test-asan: setup  ## base and io under AddressSanitizer
-	@cmake --preset asan >/dev/null && $(TIMED) build-asan cmake --build build/asan -j $(JOBS)
-	@$(TIMED) tests-asan ctest --test-dir build/asan --output-on-failure
+test-asan: setup  ## base, io and data under AddressSanitizer and UBSan
+	@$(TIMED) build-sanitize tools/sanitize
+	@$(TIMED) tests-asan ctest --test-dir build/sanitize --output-on-failure
 
 test-fuzz: setup  ## every reader fuzzed: the same inputs, or FUZZ_SECONDS of new ones
+	@$(TIMED) build-sanitize tools/sanitize
 	@$(TIMED) fuzz tools/fuzz $(FUZZ_SECONDS)
 
 test-install: build  ## the installed tree, moved away, used by a consumer project
@@ -49,16 +56,17 @@ test-install: build  ## the installed tree, moved away, used by a consumer proje
 test-web: build web  ## the pages in Chromium, against the program
 	@$(TIMED) tests-web tools/test_web $(BUILD)
 
-test-peers: build  ## against PyTorch itself (fetches it)
+test-peers: build-all  ## against PyTorch itself (fetches it)
 	@$(TIMED) set-up-peers tools/setup --peers
 	@$(TIMED) tests-peers tools/test_peers $(BUILD)
 
 test-slow: build  ## whole learning tests, longer fuzzing
 	@$(TIMED) learning python3 tests/cli/transcript.py $(UBIQUE) . tests/cli/slow/msinet_learns.txt
 	@$(TIMED) learning-sudoku python3 tests/cli/transcript.py $(UBIQUE) . tests/cli/slow/trm_learns.txt
+	@$(TIMED) build-sanitize tools/sanitize
 	@$(TIMED) fuzz tools/fuzz $(or $(FUZZ_SECONDS),600)
 
-bench: build  ## timings beside their peers, as ratios
+bench: build-all  ## timings beside their peers, as ratios
 	@tools/setup --peers
 	@bench/run $(BUILD)
 

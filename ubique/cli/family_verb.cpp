@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "ubique/base/files/stream.h"
 #include "ubique/base/text/text.h"
 #include "ubique/cli/app.h"
 #include "ubique/cli/interrupt.h"
@@ -130,6 +131,12 @@ engine::Request make_request(const Family* family, const RowFlags& flags) {
   request.fallback = flags.common->fallback;
   request.progress = Progress::choose_style(STDERR_FILENO, flags.common->json, flags.common->quiet);
   request.stop_requested = interrupted;
+  request.print = [](std::string_view text) {
+    write_fully(STDOUT_FILENO, std::as_bytes(std::span(text)), "standard output");
+  };
+  request.prompt = [](std::string_view text) {
+    write_fully(STDERR_FILENO, std::as_bytes(std::span(text)), "standard error");
+  };
   return request;
 }
 

@@ -107,6 +107,28 @@ std::string missing_reason(const Request& request, const Candidate& candidate) {
                      candidate.devices.size() == 1 ? "" : "s", candidate.devices.size() - 1);
 }
 
+Selection find_device(const Request& request, bool fallback) {
+  if (request.backend == "auto") return select_first(/*only_accelerators=*/false, fallback);
+  if (request.backend == "gpu") return select_first(/*only_accelerators=*/true, fallback);
+  auto* backend = find_backend(request.backend);
+  check(backend != nullptr, ErrorKind::Device,
+        "[device.select] no backend '{}' in this build; expected one of {}.", request.backend,
+        join(backend_names(), ", "));
+  const auto& candidate = examined(*backend);
+  const int index = std::max(request.index, 0);
+  if (candidate.functional && index < static_cast<int>(candidate.devices.size())) {
+    return make_selection(*backend, candidate, index, "asked for");
+  }
+  const auto why = missing_reason(request, candidate);
+  check(fallback, ErrorKind::Device,
+        "[device.select] {} is not available; got \"{}\", expected a working device. Use --device "
+        "auto, or --fallback to go on with the CPU.",
+        request.backend, why);
+  log::warn("[device.select] {} is not available ({}); going on with the CPU", request.backend,
+            why);
+  return select_cpu(fmt::format("fallback: {} is not available ({})", request.backend, why));
+}
+
 }  // namespace
 
 Request parse_request(std::string_view text) {
@@ -145,25 +167,9 @@ const std::vector<Candidate>& survey() {
 }
 
 Selection select(const Request& request, bool fallback) {
-  if (request.backend == "auto") return select_first(/*only_accelerators=*/false, fallback);
-  if (request.backend == "gpu") return select_first(/*only_accelerators=*/true, fallback);
-  auto* backend = find_backend(request.backend);
-  check(backend != nullptr, ErrorKind::Device,
-        "[device.select] no backend '{}' in this build; expected one of {}.", request.backend,
-        join(backend_names(), ", "));
-  const auto& candidate = examined(*backend);
-  const int index = std::max(request.index, 0);
-  if (candidate.functional && index < static_cast<int>(candidate.devices.size())) {
-    return make_selection(*backend, candidate, index, "asked for");
-  }
-  const auto why = missing_reason(request, candidate);
-  check(fallback, ErrorKind::Device,
-        "[device.select] {} is not available; got \"{}\", expected a working device. Use --device "
-        "auto, or --fallback to go on with the CPU.",
-        request.backend, why);
-  log::warn("[device.select] {} is not available ({}); going on with the CPU", request.backend,
-            why);
-  return select_cpu(fmt::format("fallback: {} is not available ({})", request.backend, why));
+  auto selection = find_device(request, fallback);
+  log::debug("selected {}: {}", selection.facts.label(), selection.reason);
+  return selection;
 }
 
 }  // namespace ubique::device

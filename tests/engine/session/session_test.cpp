@@ -5,7 +5,7 @@
 #include <ATen/Parallel.h>
 #include <torch/nn/module.h>
 
-#include "toy.h"
+#include "tests/engine/toy.h"
 #include "ubique/probe/cache.h"
 
 using namespace ubique;
@@ -20,27 +20,27 @@ TEST_CASE("session: a device is opened with verdicts about what the model leans 
   needs.ops = {"matmul"};
   plan::Wishes wishes;
   wishes.device = device_name();
-  const auto session = open_session(needs, wishes, false);
-  CHECK(session.plan.needs == "toy-8");
-  CHECK((session.device.torch_device.type() == kDevice.type()));
-  const auto kept = probe::load_cached_report(session.device.facts);
+  const Session session(needs, wishes);
+  CHECK(session.plan().needs == "toy-8");
+  CHECK((session.torch_device().type() == kDevice.type()));
+  const auto kept = probe::load_cached_report(session.facts());
   REQUIRE(kept.has_value());
   CHECK(kept->of_op("matmul").size() > 0);
   CHECK(kept->of_op("conv3d").empty());
   const auto count = kept->verdicts.size();
-  open_session(needs, wishes, false);  // from the cache
-  CHECK(probe::load_cached_report(session.device.facts)->verdicts.size() == count);
+  const Session again(needs, wishes);  // from the cache
+  CHECK(probe::load_cached_report(session.facts())->verdicts.size() == count);
 }
 
 TEST_CASE("session: a plan's numerics hold for the process") {
   auto plan = toy_plan();
   plan.compute_threads.value = 1;
   plan.autotune.value = true;
-  apply(plan);
+  (void)Session(plan);
   CHECK(at::get_num_threads() == 1);
   CHECK(at::globalContext().benchmarkCuDNN());
   CHECK_FALSE(at::globalContext().deterministicAlgorithms());
   plan.autotune.value = false;
-  apply(plan);
+  (void)Session(plan);
   CHECK_FALSE(at::globalContext().benchmarkCuDNN());
 }

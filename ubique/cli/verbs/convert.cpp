@@ -3,9 +3,8 @@
 // before the command says that it is done.
 #include <fmt/format.h>
 
-#include "ubique/base/text/text.h"
 #include "ubique/cli/family_verb.h"
-#include "ubique/cli/model_writer.h"
+#include "ubique/export/write_model.h"
 
 namespace ubique::cli {
 namespace {
@@ -14,16 +13,16 @@ using engine::Family;
 using engine::Request;
 
 std::vector<engine::Command> convert_rows(const Family& family, const std::string& verb) {
-  const auto formats = join(all_formats(family), ", ");
-  std::vector<engine::Option> options = {{"--format", "format", "NAME", formats}};
-  for (auto& option : family.format_options()) options.push_back(std::move(option));
+  const auto formats = engine::format_names(family.formats());
+  auto options = exporting::weights_options(family.formats());
+  options.insert(options.begin(), {"--format", "format", "NAME", formats});
   return {{.verb = verb,
            .summary = fmt::format("{} models: {}", family.name(), formats),
            .inputs = "MODEL",
            .needs_device = false,
            .options = std::move(options),
            .run = [&family](const Request& request) {
-             return write_model(family, request, request.inputs.front(), "");
+             return exporting::write_model(family, request, request.inputs.front(), "");
            }}};
 }
 

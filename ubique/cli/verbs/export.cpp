@@ -3,45 +3,26 @@
 // with before the command says that it is done.
 #include <fmt/format.h>
 
-#include "ubique/base/terminal/log.h"
-#include "ubique/base/text/text.h"
+#include <algorithm>
+
 #include "ubique/cli/family_verb.h"
-#include "ubique/cli/model_writer.h"
+#include "ubique/engine/walk/open_model.h"
+#include "ubique/export/write_model.h"
 
 namespace ubique::cli {
 namespace {
 
-namespace fs = std::filesystem;
 using engine::Family;
 using engine::Outcome;
 using engine::Request;
 
-/// The best checkpoint of the run that was last at work, for people who have just trained one.
-fs::path newest_model() {
-  fs::path newest;
-  fs::file_time_type time;
-  std::error_code error;
-  for (const auto& run : fs::directory_iterator("runs", error)) {
-    const auto best = run.path() / "checkpoints" / "best";
-    const auto changed = fs::last_write_time(best, error);
-    if (error || (!newest.empty() && changed <= time)) continue;
-    newest = best;
-    time = changed;
-  }
-  check(!newest.empty(), ErrorKind::Usage,
-        "[cli.export] which model? got no --model, and there is no run in runs/; expected a "
-        "checkpoint folder or a file to import.");
-  log::info("the newest run's best: {}", newest.string());
-  return newest;
-}
-
-std::string model_of(const Request& request) {
+std::string model_of(const Request& request, const std::string& family) {
   const auto model = request.config.get<std::string>("model", "");
-  return model.empty() ? newest_model().string() : model;
+  return model.empty() ? engine::newest_model("runs", family).string() : model;
 }
 
 std::vector<engine::Option> export_options(const std::string& formats) {
-  auto options = writer_options();
+  auto options = exporting::graph_writer_options();
   options.insert(options.begin(),
                  {{"--model", "model", "PATH",
                    "a run, a checkpoint, or a file or folder to import (the newest run's best)"},
@@ -50,9 +31,10 @@ std::vector<engine::Option> export_options(const std::string& formats) {
 }
 
 std::vector<engine::Command> export_rows(const Family& family, const std::string& verb) {
-  const auto own = family.graph_options();
-  if (own.empty()) return {};
-  const auto formats = join(all_formats(family), ", ");
+  const auto list = family.formats();
+  if (std::ranges::none_of(list, [](const auto& format) { return bool(format.graph); })) return {};
+  const auto formats = engine::format_names(list);
+  const auto own = exporting::graph_options(list);
   auto options = export_options(formats);
   options.insert(options.end(), own.begin(), own.end());
   return {{.verb = verb,
@@ -60,15 +42,16 @@ std::vector<engine::Command> export_rows(const Family& family, const std::string
            .needs_device = false,
            .options = std::move(options),
            .run = [&family](const Request& request) {
-             return write_model(family, request, model_of(request), "onnx");
+             return exporting::write_model(family, request, model_of(request, family.name()),
+                                           "onnx");
            }}};
 }
 
 /// Whose model it is, the model itself says.
 Outcome export_any(const Request& request) {
-  const auto path = model_of(request);
+  const auto path = model_of(request, {});
   const auto family = engine::open_model(path)->family();
-  return write_model(engine::find_family(family), request, path, "onnx");
+  return exporting::write_model(engine::find_family(family), request, path, "onnx");
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What flows through a training step: a batch of tensors in, a loss and metrics out. Knows no
+// Input and output of a training step: a batch of tensors, the loss and the metrics. Knows no
 // family and no device.
 #pragma once
 
@@ -13,30 +13,30 @@
 
 namespace ubique::engine {
 
-/// Some samples, collated; the first dimension of every tensor counts them.
+/// Collated samples; the first dimension of every tensor is the sample.
 struct Batch {
   std::map<std::string, at::Tensor> tensors;  ///< "image", "mask": the family's own names
   std::int64_t samples = 0;
-  /// What the loss is a mean over: samples, tokens, weighted voxels. Batches that make up one
-  /// update count in proportion to it, so that the update does not depend on how they were cut.
+  /// The denominator of the loss: samples, tokens, weighted voxels. Under gradient accumulation
+  /// micro-batches are weighted by it, so that an update does not depend on their size.
   double weight = 0;
-  std::int64_t first = 0;  ///< place of its first sample within the update
+  std::int64_t first = 0;  ///< index of its first sample within the update
 };
 
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 using Scores = std::vector<std::pair<std::string, double>>;  ///< in the order to print them
 
-/// A mean over things of which a batch has now many, now few: device scalars without gradient.
+/// A metric whose denominator differs from batch to batch: device scalars without gradient.
 struct Ratio {
   std::string name;
   at::Tensor sum, count;
 };
 
-/// What a model makes of a batch in training.
+/// Result of a forward pass in training.
 struct Step {
   at::Tensor loss;                 ///< f32 scalar, a mean over Batch::weight
   NamedTensors metrics = {};       ///< device scalars without gradient, means over Batch::weight
-  std::vector<Ratio> ratios = {};  ///< told as means over all updates since they were last told
+  std::vector<Ratio> ratios = {};  ///< logged as means over all updates since the last log
 };
 
 }  // namespace ubique::engine

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Samples by number. A dataset gives tensors on the host; order, threads and transfers are the
-// loader's business.
+// Samples by index. A dataset returns tensors on the host; order, threads and transfers to the
+// device are done by the loader.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace ubique::engine {
 
-/// A stream of random numbers for every sample of a piece, by its place in the epoch: however an
-/// update is cut into pieces, a sample draws the same.
+/// Random streams for augmentation, one per sample, by its index in the epoch: the numbers do not
+/// depend on the micro-batch size.
 class SampleRandoms {
  public:
   explicit SampleRandoms(Random epoch, std::int64_t first = 0) : epoch_(epoch), first_(first) {}
@@ -22,7 +22,7 @@ class SampleRandoms {
 
  private:
   Random epoch_;
-  std::int64_t first_;  // the piece's first sample
+  std::int64_t first_;  // index of the batch's first sample
 };
 
 class Dataset {
@@ -33,21 +33,21 @@ class Dataset {
   /// augmentation.
   virtual Batch load(const std::vector<std::int64_t>& indices,
                      const SampleRandoms& randoms) const = 0;
-  /// How many samples an epoch has, for updates of so many.
+  /// Samples per epoch when each update takes `per_update`.
   virtual std::int64_t epoch_samples(std::int64_t /*per_update*/) const { return size(); }
-  /// Those of one epoch in the order to take them, epoch_samples() of them. `random` is the epoch's
-  /// own stream.
+  /// Indices of one epoch in training order, epoch_samples() of them. `random` is the epoch's own
+  /// stream.
   virtual std::vector<std::int64_t> order(std::int64_t /*epoch*/, std::int64_t /*per_update*/,
                                           const Random& random) const {
     return random.permutation(size());
   }
-  /// Samples that take the most memory, for a trial step: any where all are alike.
+  /// Samples that take the most memory, for a trial step; any if all are equal.
   virtual std::vector<std::int64_t> largest(std::int64_t count) const {
     std::vector<std::int64_t> first;
     for (std::int64_t i = 0; i < count; ++i) first.push_back(i);
     return first;
   }
-  /// A short hash of what the samples are, for the checkpoint's provenance.
+  /// A short hash of the data, for the checkpoint's provenance.
   virtual std::string fingerprint() const = 0;
 };
 

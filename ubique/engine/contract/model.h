@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One configured network of a family, as the engine sees it: parameters under upstream's names, a
-// training step, and what it needs of a machine.
+// One configured network of a family, as the engine sees it: parameters under the original system's
+// names, a training step, and what it needs of a machine.
 #pragma once
 
 #include <memory>
@@ -29,25 +29,26 @@ class Model {
   /// Fresh weights, the same on every device: made on the host from `random`.
   virtual void initialize(const Random& random) = 0;
   virtual plan::Needs needs() const = 0;
-  /// Called once the network is on the plan's device: layouts, padding, recomputation, own kernels;
-  /// called again with another plan if memory runs out. The state dict keeps its names and shapes.
+  /// Called when the network is on the plan's device: layouts, padding, gradient checkpointing, own
+  /// kernels; called again with another plan after out-of-memory. The state dict keeps its names
+  /// and shapes.
   virtual void apply_plan(const plan::Plan& plan) = 0;
   /// Forward pass and loss of a batch on the device, in train mode, under the plan's autocast.
   virtual Step step(const Batch& batch) = 0;
 
-  /// Tensors that pass from one update to the next beside the weights; the tensors themselves, made
-  /// by apply_plan() and written in place. A checkpoint holds them.
+  /// Recurrent state beside the weights, kept from update to update and saved in checkpoints. Made
+  /// by apply_plan() and written in place.
   virtual NamedTensors persistent_state() { return {}; }
-  /// Leaves beside the parameters that the steps since the last commit_state() gave gradients to,
-  /// for the optimizer that the task brings.
+  /// Leaf tensors beside the parameters that received gradients since the last commit_state(), for
+  /// the task's own optimizer.
   virtual NamedTensors extra_leaves() { return {}; }
-  /// The update is made: what its steps left behind becomes the carry. `bad` is an f32 device
+  /// After an update: what its steps computed becomes the persistent state. `bad` is an f32 device
   /// scalar, 1 if the update was skipped.
   virtual void commit_state(const at::Tensor& /*bad*/) {}
-  /// There will be no update: what its steps left behind is dropped.
+  /// The update was given up: what its steps computed is dropped.
   virtual void discard_state() {}
 
-  /// Does it hold weights worth keeping? Set by whoever loads some; train() then makes none.
+  /// Does it hold trained or imported weights? Set by whoever loads them; train() then keeps them.
   bool initialized() const { return initialized_; }
   void set_initialized() { initialized_ = true; }
 

@@ -46,7 +46,7 @@ void read_optimizer(const Config& config, OptimizerOptions& options) {
   options.name = config.get<std::string>("optimizer", options.name);
   options.lr = read.number("lr", options.lr, 0, 1e3);
   options.weight_decay =
-      read.number(config.name_said({"weight_decay", "wd"}), options.weight_decay, 0, kNoLimit);
+      read.number(config.effective_name({"weight_decay", "wd"}), options.weight_decay, 0, kNoLimit);
   options.beta1 = read.number("beta1", options.beta1, 0, 1 - 1e-12);
   options.beta2 = read.number("beta2", options.beta2, 0, 1 - 1e-12);
   options.eps = read.number("eps", options.eps, 0, 1);
@@ -71,7 +71,8 @@ void read_schedule(const Config& config, ScheduleOptions& options) {
   options.base_momentum = read.number("base_momentum", options.base_momentum, 0, 1 - 1e-12);
   options.max_momentum = read.number("max_momentum", options.max_momentum, 0, 1 - 1e-12);
   options.cycle_momentum = config.get<bool>("cycle_momentum", options.cycle_momentum);
-  options.floor = read.number(config.name_said({"lr_floor", "lr_min_ratio"}), options.floor, 0, 1);
+  options.floor =
+      read.number(config.effective_name({"lr_floor", "lr_min_ratio"}), options.floor, 0, 1);
   options.factor = read.number("plateau_factor", options.factor, 0, 1);
   options.threshold = read.number("plateau_threshold", options.threshold, 0, 1);
   options.patience = read.count("plateau_patience", options.patience, 0);
@@ -123,8 +124,8 @@ Recipe read_recipe(const Config& config, const Recipe& defaults) {
   recipe.max_steps = read.count("max_steps", recipe.max_steps, 0);
   read_optimizer(config, recipe.optimizer);
   read_schedule(config, recipe.schedule);
-  recipe.clip_norm =
-      read.number(config.name_said({"clip_norm", "grad_clip_norm"}), recipe.clip_norm, 0, kNoLimit);
+  recipe.clip_norm = read.number(config.effective_name({"clip_norm", "grad_clip_norm"}),
+                                 recipe.clip_norm, 0, kNoLimit);
   recipe.ema_decay = read_ema(config, recipe.ema_decay);
   recipe.watch = config.get<std::string>("watch", recipe.watch);
   if (recipe.watch != defaults.watch) recipe.watch_higher = higher_is_better(recipe.watch);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a model is trained, apart from the device: the family gives defaults, a person's
-// configuration overrides them. Plain data.
+// The hyperparameters of a training: the family gives defaults, a person's configuration overrides
+// them. Plain data, nothing about the device.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +26,9 @@ struct OptimizerOptions {
 
 struct ScheduleOptions {
   std::string name = "constant";                     ///< constant, onecycle, cosine, plateau
-  std::int64_t steps = 0;                            ///< that it is made for; 0 = all of the run
+  std::int64_t steps = 0;                            ///< its length; 0 = the whole run
   double warmup = 0;                                 ///< share of all steps (onecycle: pct_start)
-  std::optional<std::int64_t> warmup_steps;          ///< instead of the share; not for onecycle
+  std::optional<std::int64_t> warmup_steps;          ///< overrides `warmup`; not for onecycle
   double div_factor = 25, final_div_factor = 1e4;    ///< onecycle
   double base_momentum = 0.85, max_momentum = 0.95;  ///< onecycle cycles beta1 or momentum
   bool cycle_momentum = true;
@@ -40,17 +40,17 @@ struct ScheduleOptions {
 
 struct Recipe {
   std::int64_t epochs = 50;
-  std::int64_t max_steps = 0;  ///< stop after so many updates; 0 = as epochs say
+  std::int64_t max_steps = 0;  ///< stop after this many updates; 0 = as epochs say
   OptimizerOptions optimizer;
   ScheduleOptions schedule;
-  double clip_norm = 0;             ///< 0 = no clipping
-  double ema_decay = 0;             ///< 0 = no averaged weights
-  std::string watch;                ///< score that decides about `best`; empty = the training loss
-  bool watch_higher = true;         ///< is a higher one better?
-  std::string watch_ties;           ///< decides between equals of it; empty = the training loss
-  std::int64_t patience = 0;        ///< epochs without a better score before stopping; 0 = never
-  std::int64_t validate_every = 1;  ///< epochs
-  std::int64_t validate_from = 0;   ///< epochs before the first validation
+  double clip_norm = 0;  ///< 0 = no clipping
+  double ema_decay = 0;  ///< 0 = no averaged weights
+  std::string watch;  ///< score that decides which checkpoint is `best`; empty = the training loss
+  bool watch_higher = true;           ///< is a higher one better?
+  std::string watch_ties;             ///< tie-break; empty = the training loss
+  std::int64_t patience = 0;          ///< epochs without a better score before stopping; 0 = never
+  std::int64_t validate_every = 1;    ///< epochs
+  std::int64_t validate_from = 0;     ///< epochs before the first validation
   std::int64_t checkpoint_every = 0;  ///< steps between kept step-N checkpoints; 0 = none
   std::int64_t keep = 3;              ///< step-N checkpoints at most
   std::int64_t max_bad_steps = 10;    ///< non-finite updates in a row before giving up
@@ -69,8 +69,8 @@ bool higher_is_better(std::string_view score);
 /// cannot be.
 Recipe read_recipe(const Config& config, const Recipe& defaults);
 
-/// What cannot come to pass in a run of so few updates, for a warning each: a warm-up as long as
-/// the run, and averages that are still more of the first weights than of all others.
+/// Warnings about a run of few updates: a warm-up as long as the run, and averaged weights (EMA)
+/// that would still be mostly the initial ones.
 std::vector<std::string> doubts_about(const Recipe& recipe, std::int64_t updates);
 
 }  // namespace ubique::engine

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One training job as a family sets it up: a model, what it learns from, how, and how well it does.
+// One training job of a family: the model, the training set, the recipe and the validation.
 #pragma once
 
 #include <filesystem>
@@ -9,11 +9,10 @@
 
 #include "ubique/engine/contract/dataset.h"
 #include "ubique/engine/contract/model.h"
+#include "ubique/engine/contract/optimizer.h"
 #include "ubique/engine/contract/recipe.h"
 
 namespace ubique::engine {
-
-class Optimizer;
 
 /// A picture for the report, as PNG bytes.
 struct ReportPicture {
@@ -21,7 +20,7 @@ struct ReportPicture {
   std::string png;
 };
 
-/// What an epoch came to; `step` is the last one of it.
+/// The results of one epoch; `step` is its last step.
 struct EpochRecord {
   std::int64_t epoch = 0, step = 0;
   double train_loss = 0;
@@ -39,20 +38,22 @@ class Task {
   /// Scores on held-out data; empty where there is none. Called in eval mode without gradient,
   /// under the plan's autocast, with averaged weights if the recipe has them.
   virtual Scores validate() = 0;
-  /// The same at the end of a run: a family that validates on a part of the data takes all of it.
+  /// The same at the end of a run, on all data if validate() takes a subset.
   virtual Scores validate_last() { return validate(); }
   /// A few pictures of what the model does now, for the report; called as validate() is.
   virtual std::vector<ReportPicture> pictures() { return {}; }
-  /// An epoch is over and its checkpoints are on disk; called as validate() is. The place for files
-  /// of the family's own kind beside ours; `folder` is the run's.
+  /// Called after an epoch's checkpoints are written, in the mode of validate(). For files in the
+  /// family's own formats; `folder` is the run's.
   virtual void epoch_closed(const EpochRecord& /*record*/,
                             const std::filesystem::path& /*folder*/) {}
-  /// A checkpoint is on disk: the place for what it cannot be used without.
+  /// Called after a checkpoint is written. For files that the model needs beside it (a tokenizer).
   virtual void checkpoint_saved(const std::filesystem::path& /*folder*/) {}
-  /// An optimizer of the family's own, for parameters that need a gradient; null: the engine's, by
-  /// the options' name. Called once the network is on its device.
-  virtual std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& /*options*/);
-  /// What goes into the checkpoint's header beside the model's own config: folds, data hash.
+  /// The family's own optimizer for the trainable parameters; null: the engine's, by the options'
+  /// name. Called once the network is on its device.
+  virtual std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& /*options*/) {
+    return nullptr;
+  }
+  /// For the checkpoint's header beside the model's config: folds, data hash.
   virtual Json provenance() const { return Json::object(); }
 };
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The device, its verdicts and the plan of one command.
 #include "ubique/engine/session/session.h"
 
 #include <algorithm>
@@ -13,8 +14,8 @@
 namespace ubique::engine {
 namespace {
 
-/// Ops, beside its own convolutions and attention, whose verdicts a plan for this model looks at.
-std::vector<std::string> leaned_on(const plan::Needs& needs) {
+/// Ops, beside its own convolutions and attention, whose verdicts the plan for this model reads.
+std::vector<std::string> ops_used_by(const plan::Needs& needs) {
   auto ops = needs.ops;
   for (const char* op : {"transfer", "views"}) ops.emplace_back(op);
   if (needs.tolerates_bf16 || needs.tolerates_f16) ops.emplace_back("autocast");
@@ -32,7 +33,7 @@ std::vector<probe::Probe> needed_probes(const plan::Needs& needs) {
   for (const auto& request : cases) {
     for (const auto& probe : probe::probes_of(request)) own.insert(probe.id());
   }
-  const auto ops = leaned_on(needs);
+  const auto ops = ops_used_by(needs);
   auto probes = probe::all_probes(cases);
   std::erase_if(probes, [&](const probe::Probe& probe) {
     return !own.contains(probe.id()) &&
@@ -42,7 +43,7 @@ std::vector<probe::Probe> needed_probes(const plan::Needs& needs) {
   return probes;
 }
 
-/// Everything that is known of this device, at least what the model needs.
+/// All verdicts known for this device, at least those that the model needs.
 probe::Report verdicts(const device::Selection& selection, const plan::Needs& needs) {
   const auto probes = needed_probes(needs);
   probe::RunOptions options;
@@ -61,28 +62,48 @@ probe::Report verdicts(const device::Selection& selection, const plan::Needs& ne
 
 }  // namespace
 
-device::Selection open_device(plan::Wishes& wishes, bool fallback) {
+Session::Session(const Request& request, plan::Mode mode)
+    : wishes(plan::read_wishes(request.config)), fallback_(request.fallback) {
+  wishes.mode = mode;
+}
+
+Session::Session(plan::Plan plan) : plan_(std::move(plan)) {
+  wishes.device = plan_.device.value;
+  device();
+  apply_numerics();
+}
+
+Session::Session(const plan::Needs& needs, plan::Wishes given) : wishes(std::move(given)) {
+  start(needs);
+}
+
+const device::Selection& Session::device() {
+  if (selection_) return *selection_;
   if (wishes.deterministic) device::announce_determinism();
   device::announce_memory_cap(wishes.memory);
-  auto selection = device::select(device::parse_request(wishes.device), fallback);
-  if (fallback) wishes.device = selection.facts.backend;
-  return selection;
+  selection_ = device::select(device::parse_request(wishes.device), fallback_);
+  if (fallback_) wishes.device = selection_->facts.backend;
+  return *selection_;
 }
 
-Session open_session(const plan::Needs& needs, plan::Wishes wishes, bool fallback) {
-  Session session;
-  session.device = open_device(wishes, fallback);
-  const auto report = verdicts(session.device, needs);
-  session.plan = plan::make_plan(session.device.facts, report, needs, wishes);
+void Session::start(const plan::Needs& needs) {
+  const auto& selection = device();
+  plan_ = plan::make_plan(selection.facts, verdicts(selection, needs), needs, wishes);
+  apply_numerics();
+}
+
+void Session::apply_numerics() const {
+  device::apply_numerics(torch_device(), {.tf32 = plan_.tf32.value,
+                                          .deterministic = plan_.deterministic.value,
+                                          .autotune = plan_.autotune.value,
+                                          .threads = plan_.compute_threads.value});
+}
+
+Session open_run_session(const Request& request, const plan::Needs& needs) {
+  Session session(request, plan::Mode::Run);
+  request.config.finish();
+  session.start(needs);
   return session;
-}
-
-void apply(const plan::Plan& plan) {
-  const auto device = device::select(device::parse_request(plan.device.value)).torch_device;
-  device::apply_numerics(device, {.tf32 = plan.tf32.value,
-                                  .deterministic = plan.deterministic.value,
-                                  .autotune = plan.autotune.value,
-                                  .threads = plan.compute_threads.value});
 }
 
 }  // namespace ubique::engine

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ubique/cli/model_writer.h"
+// Chooses the format, writes in it, and says how the result was checked.
+#include "ubique/export/write_model.h"
 
 #include <fmt/format.h>
 
@@ -7,9 +8,10 @@
 
 #include "ubique/base/files/output_path.h"
 #include "ubique/base/text/names.h"
+#include "ubique/engine/walk/open_model.h"
 #include "ubique/export/write.h"
 
-namespace ubique::cli {
+namespace ubique::exporting {
 namespace {
 
 namespace fs = std::filesystem;
@@ -22,36 +24,57 @@ constexpr NameTable<DType, 4> kWeights{{
     {DType::I8, "int8"},
     {DType::U8, "uint8"},
 }};
-const std::vector<std::string> kGraphFormats = {"onnx", "tfjs", "web"};
 
-bool is_graph_format(const std::string& format) {
-  return std::find(kGraphFormats.begin(), kGraphFormats.end(), format) != kGraphFormats.end();
+const engine::Format& chosen_format(const std::vector<engine::Format>& formats,
+                                    const Request& request, const std::string& usual) {
+  const auto name = request.config.get<std::string>("format", "");
+  if (!name.empty()) return engine::find_format(formats, name);
+  for (const auto& format : formats) {
+    if (format.suits(request.output)) return format;
+  }
+  return engine::find_format(formats, usual);
 }
 
-std::string chosen_format(const Family& family, const Request& request, const std::string& usual) {
-  const auto formats = all_formats(family);
-  auto format = request.config.get<std::string>("format", "");
-  if (format == "brainchop") format = "tfjs";  // whose folders they are
-  if (format.empty() && request.output.extension() == ".onnx") format = "onnx";
-  if (format.empty()) format = family.format_of(request.output);
-  if (format.empty()) format = usual;
-  check(std::find(formats.begin(), formats.end(), format) != formats.end(), ErrorKind::Usage,
-        "[cli.convert] which format? got '{}', expected --format {}.{}", format,
-        join(formats, ", "), hint(format, formats));
-  return format;
+bool has_option(const engine::Format& format, const std::string& key) {
+  return std::ranges::find(format.options, key, &engine::Option::key) != format.options.end();
+}
+
+/// Refuses options that only other formats read; marks the chosen format's as known.
+void check_options(const std::vector<engine::Format>& formats, const engine::Format& chosen,
+                   const Config& config) {
+  for (const auto& format : formats) {
+    for (const auto& option : format.options) {
+      const bool given = config.find<std::string>(option.key).has_value();
+      if (!given || has_option(chosen, option.key)) continue;
+      std::vector<std::string> readers;
+      for (const auto& other : formats) {
+        if (has_option(other, option.key)) readers.push_back(other.name);
+      }
+      fail(ErrorKind::Usage, "[export.write] {} is not for {}; expected --format {}.", option.flag,
+           chosen.name, join(readers, ", "));
+    }
+  }
+}
+
+void add_options(std::vector<engine::Option>& options, const engine::Format& format) {
+  for (const auto& option : format.options) {
+    const auto known = std::ranges::find(options, option.key, &engine::Option::key);
+    if (known == options.end()) options.push_back(option);
+  }
 }
 
 /// int8 is ONNX's (a scale per channel), uint8 is TFJS's (a scale per weight).
 DType weights_of(const Config& config, const std::string& format) {
   const auto text = config.get<std::string>("weights", "f32");
-  const auto dtype = parse_name(kWeights, "cli.export", "weights", text);
+  const auto dtype = parse_name(kWeights, "export.write", "weights", text);
   const bool fits = dtype == DType::F32 || dtype == DType::F16 ||
                     (dtype == DType::I8 && format == "onnx") ||
                     (dtype == DType::U8 && format == "tfjs");
-  check(fits, ErrorKind::Usage,
-        "[cli.export] --weights {} is not for {}; expected f32, f16 or int8 for onnx, f32, f16 or "
-        "uint8 for tfjs, f32 or f16 for web.",
-        text, format);
+  check(
+      fits, ErrorKind::Usage,
+      "[export.write] --weights {} is not for {}; expected f32, f16 or int8 for onnx, f32, f16 or "
+      "uint8 for tfjs, f32 or f16 for web.",
+      text, format);
   return dtype;
 }
 
@@ -61,17 +84,17 @@ fs::path default_output(const std::string& name, const std::string& format) {
 
 struct GraphWishes {
   std::string format, python;
-  exporting::OnnxOptions onnx;
+  OnnxOptions onnx;
 };
 
 GraphWishes read_wishes(const Config& config, const std::string& format) {
   GraphWishes wishes{format, {}, {weights_of(config, format), config.get("half_io", false)}};
   check(!wishes.onnx.half_io || (format == "onnx" && wishes.onnx.dtype == DType::F16),
-        ErrorKind::Usage, "[cli.export] --half-io belongs to --format onnx --weights f16.");
+        ErrorKind::Usage, "[export.write] --half-io belongs to --format onnx --weights f16.");
   const auto python = config.get<std::string>("python", "python3");
   if (config.get("verify", false)) {
     check(format == "onnx", ErrorKind::Usage,
-          "[cli.export] --verify asks ONNX Runtime; got --format {}, which is read back and "
+          "[export.write] --verify asks ONNX Runtime; got --format {}, which is read back and "
           "computed with in any case.",
           format);
     wishes.python = python;
@@ -79,17 +102,16 @@ GraphWishes read_wishes(const Config& config, const std::string& format) {
   return wishes;
 }
 
-exporting::CheckedFile write_graph(const engine::GraphExport& model, const GraphWishes& wishes,
-                                   const fs::path& path) {
-  if (wishes.format == "tfjs") return exporting::export_tfjs(model, wishes.onnx.dtype, path);
+CheckedFile write_graph(const engine::GraphExport& model, const GraphWishes& wishes,
+                        const fs::path& path) {
+  if (wishes.format == "tfjs") return export_tfjs(model, wishes.onnx.dtype, path);
   if (wishes.format == "web") {
-    return exporting::export_web(model, wishes.onnx.dtype, exporting::page_folder(model.page.name),
-                                 path);
+    return export_web(model, wishes.onnx.dtype, page_folder(model.page.name), path);
   }
-  return exporting::export_onnx(model, wishes.onnx, path, wishes.python);
+  return export_onnx(model, wishes.onnx, path, wishes.python);
 }
 
-std::string checked_text(const exporting::CheckedFile& checked) {
+std::string checked_text(const CheckedFile& checked) {
   const auto values = fmt::format("off by {:.1g} of the largest value, ", checked.difference);
   const auto rest = checked.map ? fmt::format("CC {:.5f}, KLD {:.1g}", checked.map->correlation,
                                               checked.map->divergence)
@@ -113,23 +135,18 @@ std::string after_words(const std::string& format, const fs::path& path) {
 
 engine::Outcome write_as_graph(const Family& family, const Request& request,
                                const std::string& from, engine::Model& model,
-                               const std::string& format) {
-  for (const auto& option : family.format_options()) {
-    check(!request.config.find<std::string>(option.key), ErrorKind::Usage,
-          "[cli.convert] {} is for files of weights; got --format {}, expected one of {}.",
-          option.flag, format, join(family.formats(), ", "));
-  }
+                               const engine::Format& chosen) {
+  const auto& format = chosen.name;
   const auto wishes = read_wishes(request.config, format);
-  auto exported = family.graph(model, format, request.config);
-  check(exported.has_value() && (format != "web" || !exported->page.name.empty()), ErrorKind::Usage,
-        "[cli.export] {} has no export to {} yet; expected one of {}.", family.name(), format,
-        join(family.formats(), ", "));
-  exported->graph.name = request.config.get<std::string>("name", exported->graph.name);
+  auto exported = chosen.graph(model, request.config);
+  check(format != "web" || !exported.page.name.empty(), ErrorKind::Internal,
+        "[export.write] {} has no page; expected one for its format web.", family.name());
+  exported.graph.name = request.config.get<std::string>("name", exported.graph.name);
   request.config.finish();
   const auto path =
-      request.output.empty() ? default_output(exported->graph.name, format) : request.output;
+      request.output.empty() ? default_output(exported.graph.name, format) : request.output;
   make_folder_of(path);
-  const auto checked = write_graph(*exported, wishes, path);
+  const auto checked = write_graph(exported, wishes, path);
   auto json = json_document("export", 1);
   json["model"] = from;
   json["file"] = path.string();
@@ -151,36 +168,24 @@ engine::Outcome write_as_graph(const Family& family, const Request& request,
   return {text + after_words(format, path), json, ExitCode::Ok};
 }
 
-engine::Outcome write_as_weights(const Family& family, const Request& request,
-                                 const std::string& from, engine::Model& model,
-                                 const std::string& format) {
+engine::Outcome write_as_weights(const Request& request, const std::string& from,
+                                 engine::Model& model, const engine::Format& format) {
   check(!request.output.empty(), ErrorKind::Usage,
-        "[cli.convert] nowhere to write to; got no -o, expected a file or folder.");
-  for (const auto& option : family.format_options()) {
-    request.config.find<std::string>(option.key);  // the family reads it when it writes
-  }
+        "[export.write] nowhere to write to; got no -o, expected a file or folder.");
   request.config.finish();
   make_folder_of(request.output);
-  family.export_model(model, format, request.output, request.config);
+  format.write(model, request.output, request.config);
   auto json = json_document("convert", 1);
   json["from"] = from;
   json["to"] = request.output.string();
-  json["format"] = format;
-  return {fmt::format("{} -> {} ({})\n", from, request.output.string(), format), json,
+  json["format"] = format.name;
+  return {fmt::format("{} -> {} ({})\n", from, request.output.string(), format.name), json,
           ExitCode::Ok};
 }
 
 }  // namespace
 
-std::vector<std::string> all_formats(const Family& family) {
-  auto formats = family.formats();
-  if (!family.graph_options().empty()) {
-    formats.insert(formats.end(), kGraphFormats.begin(), kGraphFormats.end());
-  }
-  return formats;
-}
-
-std::vector<engine::Option> writer_options() {
+std::vector<engine::Option> graph_writer_options() {
   return {{"--weights", "weights", "NAME", "f32, f16, int8 (onnx) or uint8 (tfjs)"},
           {"--half-io", "half_io", "", "onnx with f16: input and output are f16 too"},
           {"--name", "name", "NAME", "what the model is called in the file or page"},
@@ -188,13 +193,31 @@ std::vector<engine::Option> writer_options() {
           {"--python", "python", "PATH", "the Python of --verify (python3)"}};
 }
 
+std::vector<engine::Option> weights_options(const std::vector<engine::Format>& formats) {
+  std::vector<engine::Option> options;
+  for (const auto& format : formats) {
+    if (format.write) add_options(options, format);
+  }
+  return options;
+}
+
+std::vector<engine::Option> graph_options(const std::vector<engine::Format>& formats) {
+  std::vector<engine::Option> options;
+  for (const auto& format : formats) {
+    if (format.graph) add_options(options, format);
+  }
+  return options;
+}
+
 engine::Outcome write_model(const Family& family, const Request& request, const std::string& given,
                             const std::string& usual) {
   const auto from = engine::model_path(given).string();
-  const auto format = chosen_format(family, request, usual);
+  const auto formats = family.formats();
+  const auto& format = chosen_format(formats, request, usual);
+  check_options(formats, format, request.config);
   const auto model = engine::open_model(from, family.name());
-  return is_graph_format(format) ? write_as_graph(family, request, from, *model, format)
-                                 : write_as_weights(family, request, from, *model, format);
+  return format.graph ? write_as_graph(family, request, from, *model, format)
+                      : write_as_weights(request, from, *model, format);
 }
 
-}  // namespace ubique::cli
+}  // namespace ubique::exporting

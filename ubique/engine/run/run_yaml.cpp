@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ubique/cli/run_yaml.h"
+// Settings as nested YAML with comments, and the comparison of two such texts.
+#include "ubique/engine/run/run_yaml.h"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,7 @@
 #include "ubique/base/text/text.h"
 #include "ubique/base/text/yaml.h"
 
-namespace ubique::cli {
+namespace ubique::engine {
 namespace {
 
 std::string yaml_value(const std::string& text) {
@@ -24,7 +25,7 @@ std::string yaml_value(const std::string& text) {
   return parse_number(text) ? text : Json(text).dump();
 }
 
-/// A setting, or a section of them in the order asked for.
+/// A setting, or a section of settings in the order in which they were read.
 struct YamlEntry {
   std::string name, text;  // text: "value  # source"
   std::vector<YamlEntry> inside = {};
@@ -51,7 +52,7 @@ std::string yaml_lines(const YamlEntry& section, std::size_t indent) {
   return settings + sections;
 }
 
-/// "lr" or "arch.hidden_size" with what it is set to.
+/// Maps "lr" or "arch.hidden_size" to its value.
 void collect_settings(const YamlNode& node, const std::string& path,
                       std::map<std::string, std::string>& settings) {
   for (std::size_t i = 0; i < node.keys.size(); ++i) {
@@ -74,8 +75,8 @@ std::map<std::string, std::string> settings_of(const std::string& yaml) {
 }  // namespace
 
 std::vector<std::string> changed_settings(const std::string& before, const std::string& now) {
-  // How and where it is run, not what it comes to.
-  const std::set<std::string> ways = {
+  // These affect how and where a run executes, not its result.
+  const std::set<std::string> ignored = {
       "resume", "resume_from", "log_every",    "dry_run",          "model", "max_steps", "device",
       "memory", "threads",     "accumulation", "prefetch_threads", "batch", "keep",      "watch",
       "mode",   "patience",    "data_paths",   "checkpoint_every", "fp16"};
@@ -84,12 +85,12 @@ std::vector<std::string> changed_settings(const std::string& before, const std::
   for (const auto& [key, value] : fresh) {
     const auto found = old.find(key);
     const auto was = found == old.end() ? "not given" : found->second;
-    if (was != value && !ways.contains(key)) {
+    if (was != value && !ignored.contains(key)) {
       changes.push_back(fmt::format("{} is {}, was {}", key, value, was));
     }
   }
   for (const auto& [key, value] : old) {
-    if (!fresh.contains(key) && !ways.contains(key)) {
+    if (!fresh.contains(key) && !ignored.contains(key)) {
       changes.push_back(fmt::format("{} is not given, was {}", key, value));
     }
   }
@@ -99,7 +100,7 @@ std::vector<std::string> changed_settings(const std::string& before, const std::
 std::string run_yaml(const std::vector<ResolvedValue>& values) {
   YamlEntry top;
   for (const auto& [key, value, source] : values) {
-    // Never given: nothing to read back.
+    // Not given: nothing to read back.
     if (source == "default" && (value.empty() || value == "null")) continue;
     auto* entry = &top;
     for (const auto& part : split(key, '.')) entry = &entry->child(part);
@@ -109,4 +110,4 @@ std::string run_yaml(const std::vector<ResolvedValue>& values) {
          yaml_lines(top, 0);
 }
 
-}  // namespace ubique::cli
+}  // namespace ubique::engine

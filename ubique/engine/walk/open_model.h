@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opens a model from whatever its files are: a checkpoint, a run folder, or files of the original
+// systems.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "ubique/engine/contract/family.h"
+
+namespace ubique::engine {
+
+/// The checkpoint that represents a run: its best, else its last. Any other path is returned as is.
+std::filesystem::path model_path(const std::filesystem::path& path);
+
+/// The best checkpoint of the most recent run in `runs`, of `family` unless that is empty. Usage
+/// error if there is none.
+std::filesystem::path newest_model(const std::filesystem::path& runs, const std::string& family);
+
+/// A checkpoint folder of ours, a run, or anything that a family recognizes; with its weights, on
+/// the CPU. `family` empty: whichever it is; else Input error for a model of another family.
+std::unique_ptr<Model> open_model(const std::filesystem::path& path,
+                                  const std::string& family = {});
+
+}  // namespace ubique::engine

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// Device, task, plan, loop: in this order, each once.
+#include "ubique/engine/walk/train_walk.h"
+
+#include <cstdlib>
+
+#include "ubique/base/files/file.h"
+#include "ubique/base/terminal/log.h"
+#include "ubique/base/text/text.h"
+#include "ubique/engine/run/run_yaml.h"
+
+namespace ubique::engine {
+namespace {
+
+/// Started as one of several processes, by torchrun or the like?
+int launched_processes() {
+  const auto number = [](const char* variable) {
+    const char* text = std::getenv(variable);
+    return text == nullptr ? 0 : std::atoi(text);
+  };
+  return std::max(number("WORLD_SIZE"), number("LOCAL_RANK") + 1);
+}
+
+/// The older projects' switch: off means f32, on leaves the choice to the plan.
+void apply_fp16_switch(const Config& config, plan::Wishes& wishes) {
+  if (config.find<bool>("fp16").value_or(true) || wishes.dtype) return;
+  wishes.dtype = DType::F32;
+}
+
+TrainOptions read_train_options(const Request& request) {
+  const auto& config = request.config;
+  TrainOptions options;
+  options.folder = request.output;
+  options.resume = config.get("resume", false);
+  options.resume_from = config.get<std::string>("resume_from", "");
+  options.progress = request.progress;
+  options.log_every = config.get<std::int64_t>("log_every", 10);
+  options.stop_requested = request.stop_requested;
+  return options;
+}
+
+/// A resumed run takes the settings given now: says which ones differ from before.
+void warn_of_changes(const TrainOptions& options) {
+  const auto path = options.folder / "run.yaml";
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return;
+  const auto changes = changed_settings(read_file(path), options.configuration);
+  if (changes.empty()) return;
+  log::warn("[engine.train] this run had other settings before: {}", join(changes, "; "));
+}
+
+void check_processes(const Session& session, const device::Selection& device, bool dry_run) {
+  const auto processes = std::max(session.wishes.world_size, launched_processes());
+  check(processes <= 1 || device.facts.kind != device::Kind::Mps, ErrorKind::Device,
+        "[engine.train] Distributed training is not supported on MPS. Please use CUDA or run on a "
+        "single device. Got {} processes, expected 1.",
+        processes);
+  check(processes <= 1 || dry_run, ErrorKind::Usage,
+        "[engine.train] a run is one process with one device so far; got {} processes "
+        "(--world-size, WORLD_SIZE or LOCAL_RANK), expected 1. Without them --accumulation gives "
+        "the same batch; --dry-run shows the plan for several.",
+        processes);
+}
+
+}  // namespace
+
+std::vector<Option> recipe_options() {
+  return {
+      {"-e,--epochs", "epochs", "N", "times through the training set"},
+      {"--max-steps", "max_steps", "N", "stop after so many updates"},
+      {"--optimizer", "optimizer", "NAME", "adamw, adam_tf1, adam_atan2 or sgd"},
+      {"--lr", "lr", "RATE", "learning rate (its peak, with a schedule)"},
+      {"--weight-decay,--wd", "weight_decay", "X", "decoupled weight decay"},
+      {"--schedule", "schedule", "NAME", "constant, onecycle, cosine or plateau"},
+      {"--warmup", "warmup", "SHARE", "share of all steps in which the rate rises"},
+      {"--div-factor", "div_factor", "X", "onecycle: the first rate is the peak divided by this"},
+      {"--clip-norm", "clip_norm", "X", "clip gradients to this norm; 0 = never"},
+      {"--ema", "ema", "DECAY", "averaged weights; 0 = none"},
+      {"--watch", "watch", "NAME", "score that decides about the best epoch and an early stop"},
+      {"--patience", "patience", "N", "epochs without a better score before stopping; 0 = never"},
+      {"--validate-every", "validate_every", "N", "epochs between validations"},
+      {"--checkpoint-every", "checkpoint_every", "N", "steps between kept checkpoints; 0 = none"},
+      {"--keep", "keep", "N", "kept step-N checkpoints at most"},
+      {"--max-bad-steps", "max_bad_steps", "N", "non-finite updates in a row before giving up"},
+      {"--seed", "seed", "N", "of weights, shuffles and augmentation"},
+      {"--log-every", "log_every", "N", "steps between lines of metrics"},
+      {"--resume", "resume", "", "go on where the run in the output folder stopped"},
+      {"--resume-from", "resume_from", "PATH", "go on from this checkpoint"},
+      {"--fp16,!--no-fp16", "fp16", "", "half precision where the device does it well (on)"},
+      {"--model", "model", "PATH",
+       "start from these weights: a run, a checkpoint or an importable file"},
+      {"--dry-run", "dry_run", "", "print the plan and stop"},
+  };
+}
+
+Trained train_walk(Session& session, Request request, const MakeTask& make_task) {
+  auto options = read_train_options(request);
+  Trained trained;
+  trained.dry_run = request.config.get("dry_run", false);
+  apply_fp16_switch(request.config, session.wishes);
+  request.model = request.config.get<std::string>("model", "");
+  const auto& device = session.device();
+  log::info("Using device: {}", device.facts.label());
+  check_processes(session, device, trained.dry_run);
+  request.device = device.facts.backend;
+
+  trained.task = make_task(request);
+  request.config.finish();
+  options.configuration = run_yaml(request.config.resolved());
+  session.start(trained.task->model().needs());
+  if (options.resume) warn_of_changes(options);
+  if (trained.dry_run) return trained;
+  log::info("{} into {}", session.plan().needs, options.folder.string());
+  trained.result = train(*trained.task, session, options);
+  return trained;
+}
+
+}  // namespace ubique::engine
