@@ -10,18 +10,18 @@
 
 using namespace ubique;
 using data::Cursor;
-using data::Piece;
+using data::MicroBatch;
 using data::Sampler;
 
 namespace {
 
-/// All samples of an epoch in the order in which pieces of this size hand them out.
+/// All samples of an epoch in the order in which batches of this size hand them out.
 std::vector<std::int64_t> epoch_order(Sampler& sampler, std::int64_t epoch, std::int64_t at_once) {
   std::vector<std::int64_t> order;
   for (std::int64_t update = 0; update < sampler.updates_per_epoch(); ++update) {
-    for (const auto& piece : sampler.pieces({epoch, update}, at_once)) {
-      CHECK(piece.place == static_cast<std::int64_t>(order.size()));
-      order.insert(order.end(), piece.indices.begin(), piece.indices.end());
+    for (const auto& batch : sampler.micro_batches({epoch, update}, at_once)) {
+      CHECK(batch.position == static_cast<std::int64_t>(order.size()));
+      order.insert(order.end(), batch.indices.begin(), batch.indices.end());
     }
   }
   return order;
@@ -51,14 +51,14 @@ TEST_CASE("sampler: the order does not depend on how an update is cut") {
   }
 }
 
-TEST_CASE("sampler: the last update takes what is left, and the last piece may be short") {
+TEST_CASE("sampler: the last update takes what is left, and the last batch may be short") {
   Sampler sampler(10, 8, Random(3));
-  const auto full = sampler.pieces({0, 0}, 3);
+  const auto full = sampler.micro_batches({0, 0}, 3);
   REQUIRE(full.size() == 3);
   CHECK(full[0].parts == 3);
   CHECK(full[2].part == 2);
   CHECK(full[2].indices.size() == 2);
-  const auto rest = sampler.pieces({0, 1}, 3);
+  const auto rest = sampler.micro_batches({0, 1}, 3);
   REQUIRE(rest.size() == 1);
   CHECK(rest[0].indices.size() == 2);
   CHECK(rest[0].parts == 1);
@@ -74,18 +74,18 @@ TEST_CASE("sampler: an empty training set is refused") {
   test::refusal_of(ErrorKind::Input, [] { Sampler(0, 4, Random(1)); });
 }
 
-TEST_CASE("sampler: an order of somebody else's is cut as it is, and pieces know their places") {
+TEST_CASE("sampler: an order of somebody else's is cut as it is, and batches know their places") {
   Sampler sampler(
       6, 4, [](std::int64_t epoch) { return std::vector<std::int64_t>{epoch, 5, 5, 5, 1, epoch}; });
-  const auto pieces = sampler.pieces({2, 0}, 3);
-  REQUIRE(pieces.size() == 2);
-  CHECK(pieces[0].indices == std::vector<std::int64_t>{2, 5, 5});
-  CHECK(pieces[0].first == 0);
-  CHECK(pieces[1].first == 3);
-  const auto rest = sampler.pieces({2, 1}, 3);
+  const auto batches = sampler.micro_batches({2, 0}, 3);
+  REQUIRE(batches.size() == 2);
+  CHECK(batches[0].indices == std::vector<std::int64_t>{2, 5, 5});
+  CHECK(batches[0].first == 0);
+  CHECK(batches[1].first == 3);
+  const auto rest = sampler.micro_batches({2, 1}, 3);
   CHECK(rest[0].indices == std::vector<std::int64_t>{1, 2});
   CHECK(rest[0].first == 0);
-  CHECK(rest[0].place == 4);
+  CHECK(rest[0].position == 4);
   Sampler short_of(6, 4, [](std::int64_t) { return std::vector<std::int64_t>{1}; });
-  test::refusal_of(ErrorKind::Internal, [&] { short_of.pieces({0, 0}, 3); });
+  test::refusal_of(ErrorKind::Internal, [&] { short_of.micro_batches({0, 0}, 3); });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Philox4x64-10 (Salmon et al. 2011) keyed by NumPy's SeedSequence, and bounded numbers as NumPy
-// draws them: masks and rejection to shuffle, Lemire's products for single numbers.
+// Philox4x64-10 (Salmon et al. 2011) keyed by NumPy's SeedSequence, and bounded integers as NumPy
+// draws them: masked rejection for shuffles, Lemire's method for single numbers.
 #include "ubique/data/numpy_random.h"
 
 #include <bit>
@@ -12,7 +12,7 @@
 namespace ubique::data {
 namespace {
 
-/// SeedSequence's hash: its constant changes with every value.
+/// SeedSequence's hash; its constant changes with every value.
 class SeedHash {
  public:
   SeedHash(std::uint32_t constant, std::uint32_t factor) : constant_(constant), factor_(factor) {}
@@ -63,8 +63,7 @@ std::array<std::uint64_t, 4> philox4x64(std::array<std::uint64_t, 4> counter,
   return counter;
 }
 
-/// A number from 0 to `largest`, by as many bits as it has until they fit: how both generators
-/// shuffle.
+/// A number from 0 to `largest` by masked rejection, which both generators use for shuffles.
 template <typename Next>
 std::size_t masked_number(std::size_t largest, const Next& next32) {
   const auto mask = static_cast<std::uint32_t>(std::bit_ceil(largest + 1) - 1);
@@ -78,7 +77,7 @@ std::size_t masked_number(std::size_t largest, const Next& next32) {
 std::vector<std::int64_t> NumpyTwister::permutation(std::int64_t n) {
   constexpr std::int64_t kMost = std::int64_t{1} << 31U;
   check(n >= 0 && n <= kMost, ErrorKind::Usage,
-        "[data.numpy] cannot shuffle {} things; expected 0 to 2^31.", n);
+        "[data.numpy] cannot shuffle {} items; expected 0 to 2^31.", n);
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = order.size(); i-- > 1;) {
@@ -88,8 +87,8 @@ std::vector<std::int64_t> NumpyTwister::permutation(std::int64_t n) {
 }
 
 std::vector<std::int64_t> NumpyTwister::choice(std::int64_t n, std::int64_t count) {
-  check(count >= 0 && count <= n, ErrorKind::Internal,
-        "[data.numpy] cannot choose {} of {} things.", count, n);
+  check(count >= 0 && count <= n, ErrorKind::Internal, "[data.numpy] cannot choose {} of {} items.",
+        count, n);
   auto order = permutation(n);
   order.resize(static_cast<std::size_t>(count));
   return order;
@@ -109,10 +108,10 @@ std::uint64_t NumpyPhilox::next64() {
 }
 
 std::uint32_t NumpyPhilox::next32() {
-  waits_ = !waits_;
-  if (!waits_) return half_;
+  has_spare_ = !has_spare_;
+  if (!has_spare_) return spare_;
   const auto word = next64();
-  half_ = static_cast<std::uint32_t>(word >> 32U);
+  spare_ = static_cast<std::uint32_t>(word >> 32U);
   return static_cast<std::uint32_t>(word);
 }
 
@@ -134,7 +133,7 @@ std::int64_t NumpyPhilox::integers(std::int64_t low, std::int64_t high) {
 }
 
 std::vector<std::int32_t> NumpyPhilox::permutation(std::int32_t n) {
-  check(n >= 0, ErrorKind::Internal, "[data.numpy] permutation of {} things.", n);
+  check(n >= 0, ErrorKind::Internal, "[data.numpy] permutation of {} items.", n);
   std::vector<std::int32_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   for (std::size_t i = order.size(); i-- > 1;) {

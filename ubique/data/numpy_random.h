@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's two generators, bit for bit, as far as data loaders of original systems ask them: orders
-// and choices that published numbers were made with. Our own randomness is base/random.h.
+// NumPy's two generators, bit for bit, as far as the original data loaders use them, to reproduce
+// published splits and orders. For everything else use base/numbers/random.h.
 #pragma once
 
 #include <array>
@@ -42,9 +42,9 @@ class NumpyPhilox {
 
   std::array<std::uint64_t, 2> key_;
   std::array<std::uint64_t, 4> counter_{}, block_{};
-  std::size_t used_ = 4;    // words of block_
-  std::uint32_t half_ = 0;  // the high half of the last word, if it waits
-  bool waits_ = false;
+  std::size_t used_ = 4;     // words of block_
+  std::uint32_t spare_ = 0;  // the high half of the last word
+  bool has_spare_ = false;
 };
 
 }  // namespace ubique::data

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work done ahead of time by a few threads and handed out in order. Knows nothing of what it
-// prepares; a job that throws hands its exception out in its turn.
+// Runs jobs ahead of time on a few threads and returns their results in order. If a job throws, its
+// next() rethrows.
 #pragma once
 
 #include <algorithm>
@@ -25,9 +25,8 @@ class Prefetch {
   /// The next job, or nothing at the end. Called by one thread at a time.
   using Source = std::function<std::optional<Job>()>;
 
-  /// At most `threads` items are ready or under way beside the one that the caller holds. With no
-  /// threads every job runs in next(). `prepare` runs once in each thread, before the constructor
-  /// returns.
+  /// At most `threads` items are finished or in progress at a time. With no threads every job runs
+  /// in next(). `prepare` runs once in each thread, before the constructor returns.
   Prefetch(Source source, int threads, const std::function<void()>& prepare = {})
       : source_(std::move(source)), ahead_(std::max(threads, 0)) {
     std::size_t ready = 0;
@@ -38,11 +37,11 @@ class Prefetch {
           {
             const std::lock_guard lock(mutex_);
             ++ready;
-            changed_.notify_all();  // under the lock: `ready` is gone once all are
+            changed_.notify_all();  // under the lock: `ready` dies with the constructor
           }
           work();
         });
-      } catch (const std::system_error&) {  // no more threads to be had: fewer do
+      } catch (const std::system_error&) {  // the system has no more threads: use fewer
         break;
       }
     }
@@ -124,7 +123,7 @@ class Prefetch {
   std::int64_t begun_ = 0, taken_ = 0;
   bool ended_ = false, stopping_ = false;
   std::map<std::int64_t, Result> done_;
-  std::vector<std::thread> workers_;  // last: they use all of the above
+  std::vector<std::thread> workers_;  // last: they use all other members
 };
 
 }  // namespace ubique::data

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Orders of epochs, cut into updates and micro-batches.
 #include "ubique/data/sampler.h"
 
 #include <algorithm>
@@ -9,7 +10,9 @@
 namespace ubique::data {
 namespace {
 
-std::int64_t pieces_of(std::int64_t whole, std::int64_t size) { return (whole + size - 1) / size; }
+std::int64_t ceil_divide(std::int64_t whole, std::int64_t size) {
+  return (whole + size - 1) / size;
+}
 
 }  // namespace
 
@@ -21,15 +24,13 @@ Sampler::Sampler(std::int64_t samples, std::int64_t per_update, Random order)
 Sampler::Sampler(std::int64_t samples, std::int64_t per_update, Order order)
     : samples_(samples), per_update_(per_update), order_(std::move(order)) {
   check(samples > 0, ErrorKind::Input,
-        "[data.sampler] there is nothing to learn from; got a training set of {} samples, expected "
-        "at least 1.",
-        samples);
+        "[data.sampler] the training set is empty; got {} samples, expected at least 1.", samples);
   check(per_update > 0, ErrorKind::Internal, "[data.sampler] updates of {} samples.", per_update);
 }
 
-std::int64_t Sampler::updates_per_epoch() const { return pieces_of(samples_, per_update_); }
+std::int64_t Sampler::updates_per_epoch() const { return ceil_divide(samples_, per_update_); }
 
-std::vector<Piece> Sampler::pieces(Cursor cursor, std::int64_t at_once) {
+std::vector<MicroBatch> Sampler::micro_batches(Cursor cursor, std::int64_t size) {
   if (cursor.epoch != known_epoch_) {
     known_order_ = order_(cursor.epoch);
     known_epoch_ = cursor.epoch;
@@ -38,18 +39,18 @@ std::vector<Piece> Sampler::pieces(Cursor cursor, std::int64_t at_once) {
   }
   const auto begin = cursor.update * per_update_;
   const auto end = std::min(begin + per_update_, samples_);
-  std::vector<Piece> pieces;
-  for (auto place = begin; place < end; place += at_once) {
-    const auto first = known_order_.begin() + place;
-    const auto last = known_order_.begin() + std::min(place + at_once, end);
-    pieces.push_back({.cursor = cursor,
-                      .part = static_cast<std::int64_t>(pieces.size()),
-                      .parts = pieces_of(end - begin, at_once),
-                      .place = place,
-                      .first = place - begin,
-                      .indices = {first, last}});
+  std::vector<MicroBatch> batches;
+  for (auto position = begin; position < end; position += size) {
+    const auto first = known_order_.begin() + position;
+    const auto last = known_order_.begin() + std::min(position + size, end);
+    batches.push_back({.cursor = cursor,
+                       .part = static_cast<std::int64_t>(batches.size()),
+                       .parts = ceil_divide(end - begin, size),
+                       .position = position,
+                       .first = position - begin,
+                       .indices = {first, last}});
   }
-  return pieces;
+  return batches;
 }
 
 Cursor Sampler::after(Cursor cursor) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which samples make which update: a new order every epoch. It does not load anything.
-// The order does not depend on how many samples go through the network at once.
+// Assigns samples to optimizer updates, in a new order every epoch, and cuts updates into
+// micro-batches. The order does not depend on the micro-batch size. Loads nothing.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace ubique::data {
 
-/// A place in the training data: the next update to make.
+/// A position in the training: the next update.
 struct Cursor {
   std::int64_t epoch = 0;
   std::int64_t update = 0;  ///< within the epoch
@@ -19,30 +19,30 @@ struct Cursor {
   bool operator==(const Cursor&) const = default;
 };
 
-/// Samples that go through the network at once.
-struct Piece {
+/// Samples of one forward and backward pass.
+struct MicroBatch {
   Cursor cursor;                      ///< the update it belongs to
-  std::int64_t part = 0, parts = 1;   ///< of that update
-  std::int64_t place = 0;             ///< of its first sample in the epoch's order
-  std::int64_t first = 0;             ///< the same within the update
+  std::int64_t part = 0, parts = 1;   ///< its index in the update, and their number
+  std::int64_t position = 0;          ///< of its first sample in the epoch's order
+  std::int64_t first = 0;             ///< position of its first sample within the update
   std::vector<std::int64_t> indices;  ///< samples of the dataset
 };
 
 class Sampler {
  public:
-  /// The samples of an epoch, always as many.
+  /// The samples of an epoch, in order; every epoch has the same number.
   using Order = std::function<std::vector<std::int64_t>(std::int64_t epoch)>;
 
-  /// Input error for an empty set.
+  /// Input error for an empty training set.
   Sampler(std::int64_t samples, std::int64_t per_update, Order order);
-  /// All samples, shuffled anew for each epoch by order.fork(epoch).
+  /// All samples, reshuffled for each epoch by order.fork(epoch).
   Sampler(std::int64_t samples, std::int64_t per_update, Random order);
 
   std::int64_t samples() const { return samples_; }
-  /// The last one of an epoch takes the samples that are left.
+  /// The last update of an epoch takes the remaining samples.
   std::int64_t updates_per_epoch() const;
-  /// Samples of this update, cut into pieces of `at_once` (the last one may be shorter).
-  std::vector<Piece> pieces(Cursor cursor, std::int64_t at_once);
+  /// Samples of this update in micro-batches of `size` (the last one may be smaller).
+  std::vector<MicroBatch> micro_batches(Cursor cursor, std::int64_t size);
   Cursor after(Cursor cursor) const;
 
  private:

@@ -11,7 +11,7 @@ namespace ubique::test {
 
 /// One token per byte: lengths can be counted by hand.
 inline io::Tokenizer byte_tokenizer() {
-  return io::Tokenizer(data::learn_chat_tokenizer({}, 256 + 10));
+  return io::Tokenizer(data::train_chat_tokenizer({}, 256 + 10));
 }
 
 inline io::Turn asks(const std::string& text) { return {io::Role::User, text}; }

@@ -40,7 +40,7 @@ TEST_CASE("chat set: a folder holds both parts and the tokenizer, and can be rea
   const test::ScratchFolder folder;
   const auto list = talks(20);
   const auto report =
-      data::write_chat_set(folder / "set", list, data::learn_chat_tokenizer(list, 300),
+      data::write_chat_set(folder / "set", list, data::train_chat_tokenizer(list, 300),
                            {.rows = {.length = 40}, .split = 0.8});
   CHECK(report.train.conversations == 16);
   CHECK(report.test.conversations == 4);
@@ -71,7 +71,7 @@ TEST_CASE("chat set: rows of one conversation are one puzzle") {
   const std::vector<io::Conversation> list = {
       {{asks("one"), says("two"), asks("three"), says("four")}}};
   const auto report =
-      data::write_chat_set(folder / "set", list, data::learn_chat_tokenizer({}, 266),
+      data::write_chat_set(folder / "set", list, data::train_chat_tokenizer({}, 266),
                            {.rows = {.length = 16}, .split = 1});
   CHECK(report.train.rows == 2);
   CHECK(report.test.conversations == 0);
@@ -83,7 +83,7 @@ TEST_CASE("chat set: rows of one conversation are one puzzle") {
 TEST_CASE("chat set: one seed splits alike, another otherwise, and a folder keeps its options") {
   const test::ScratchFolder folder;
   const auto list = talks(40);
-  const auto model = data::learn_chat_tokenizer(list, 266);
+  const auto model = data::train_chat_tokenizer(list, 266);
   const auto write = [&](const std::string& name, std::uint64_t seed) {
     (void)data::write_chat_set(folder / name, list, model, {{.length = 64}, 0.5, seed});
     return read_file(folder / (name + "/train/all__inputs.npy"));
@@ -117,7 +117,7 @@ TEST_CASE("chat set: a share that leaves nothing is refused") {
                                           [&] {
                                             (void)data::write_chat_set(
                                                 folder / "set", talks(4),
-                                                data::learn_chat_tokenizer({}, 266),
+                                                data::train_chat_tokenizer({}, 266),
                                                 {.split = split});
                                           }),
                          "--split"));
@@ -128,7 +128,7 @@ TEST_CASE("chat set: rows are as long as the longest conversation needs, where t
   const test::ScratchFolder folder;
   auto list = talks(3);
   const auto length = [&](const std::string& name) {
-    return data::write_chat_set(folder / name, list, data::learn_chat_tokenizer({}, 266),
+    return data::write_chat_set(folder / name, list, data::train_chat_tokenizer({}, 266),
                                 {.rows = {.length = 200}, .shorten = true})
         .length;
   };
@@ -144,7 +144,7 @@ TEST_CASE("chat set: rows of absurd lengths are refused before any memory is ask
   const test::ScratchFolder folder;
   for (const std::int64_t length : {std::int64_t{1000000000}, std::int64_t{1}, std::int64_t{-5}}) {
     const auto message = test::refusal_of(ErrorKind::Usage, [&] {
-      (void)data::write_chat_set(folder / "set", talks(4), data::learn_chat_tokenizer({}, 266),
+      (void)data::write_chat_set(folder / "set", talks(4), data::train_chat_tokenizer({}, 266),
                                  {.rows = {.length = length}});
     });
     CHECK(test::contains(message, "expected 2 to 65536"));
@@ -152,7 +152,7 @@ TEST_CASE("chat set: rows of absurd lengths are refused before any memory is ask
   CHECK_FALSE(std::filesystem::exists(folder / "set"));
   const auto message = test::refusal_of(ErrorKind::Usage, [&] {
     (void)data::write_chat_set(folder / "many", std::vector<io::Conversation>(70000, talks(1)[0]),
-                               data::learn_chat_tokenizer({}, 266), {.rows = {.length = 65536}});
+                               data::train_chat_tokenizer({}, 266), {.rows = {.length = 65536}});
   });
   CHECK(test::contains(message, "70000 conversations in rows of 65536 tokens"));
 }

@@ -7,6 +7,7 @@
 #include "mat_samples.h"
 #include "tests/base/scratch.h"
 #include "ubique/base/files/file.h"
+#include "ubique/data/images/fixations_mat.h"
 #include "ubique/io/arrays/npz.h"
 #include "ubique/io/images/image.h"
 
@@ -56,13 +57,13 @@ TEST_CASE("fixations: a table that is none is refused with its row") {
 TEST_CASE("fixations: a table may say who looked, by number or by name") {
   const test::ScratchFolder folder;
   write_file(folder / "a.csv", "x,y,subject\n1,2,anna\n3,4,ben\n5,6,anna\n");
-  const auto looks = data::read_looks(folder / "a.csv");
+  const auto looks = data::read_fixation_list(folder / "a.csv");
   CHECK(looks.fixations == Fixations{{1, 2}, {3, 4}, {5, 6}});
   CHECK(looks.observers == std::vector{0, 1, 0});
   write_file(folder / "b.csv", "Observer,x,y\n7,1,2\n7,3,4\n");
-  CHECK(data::read_looks(folder / "b.csv").observers == std::vector{0, 0});
+  CHECK(data::read_fixation_list(folder / "b.csv").observers == std::vector{0, 0});
   write_file(folder / "c.csv", "x,y\n1,2\n");
-  CHECK(data::read_looks(folder / "c.csv").observers.empty());
+  CHECK(data::read_fixation_list(folder / "c.csv").observers.empty());
   CHECK(test::contains(error_of_file(folder, "d.csv", "x,y,observer\n1,2,\n"),
                        "does not say who looked in row 2"));
 }
@@ -70,7 +71,7 @@ TEST_CASE("fixations: a table may say who looked, by number or by name") {
 TEST_CASE("fixations: SALICON's observers and CAT2000's pixels are read") {
   const test::ScratchFolder folder;
   write_file(folder / "a.mat", test::salicon_file({{{1, 1}, {640, 480}}, {}, {{3, 2}}}));
-  const auto looks = data::read_looks(folder / "a.mat");
+  const auto looks = data::read_fixation_list(folder / "a.mat");
   CHECK(looks.fixations == Fixations{{0, 0}, {639, 479}, {2, 1}});
   CHECK(looks.observers == std::vector{0, 0, 2});
   // Two rows, three columns; MATLAB counts down the columns.

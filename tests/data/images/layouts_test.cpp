@@ -96,7 +96,7 @@ TEST_CASE("layouts: SALICON has folders train and val, and MATLAB files of obser
     }
   }
   const auto data = opened(folder, small_set("salicon", 3, 2));
-  CHECK(data::looks_of(data.valid[0]).observers == std::vector{0, 1});
+  CHECK(data::fixation_list_of(data.valid[0]).observers == std::vector{0, 1});
   CHECK(data.valid[0].id == "val/COCO_val2014_000000000000");
 }
 
@@ -164,7 +164,7 @@ TEST_CASE("layouts: OSIE has one file of observers and no maps") {
   }
   put_text(folder / "osie/fixations/fixations.mat", test::osie_file(pictures));
   const auto data = opened(folder, small_set("osie", 3, 2));
-  CHECK(data::looks_of(data.train[0]).observers == std::vector{0, 1, 2});
+  CHECK(data::fixation_list_of(data.train[0]).observers == std::vector{0, 1, 2});
 }
 
 TEST_CASE("layouts: FiWI has pictures of points") {

@@ -188,9 +188,9 @@ TEST_CASE("frame: a strip of one pixel keeps a pixel, a picture of one pixel fil
 
 TEST_CASE("frame: places move as pixels do") {
   // 20 x 40 into 40 x 40: twice nothing, once the width, 10 rows of padding above.
-  const auto place = data::placed({0, 0}, {20, 40}, {40, 40});
+  const auto place = data::to_frame({0, 0}, {20, 40}, {40, 40});
   CHECK(place == data::Fixation{0, 10});
-  const auto half = data::placed({39, 19}, {40, 40}, {20, 20});
+  const auto half = data::to_frame({39, 19}, {40, 40}, {20, 20});
   CHECK(half == data::Fixation{19.25, 9.25});
 }
 

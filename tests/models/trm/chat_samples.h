@@ -29,7 +29,7 @@ inline trm::TrmConfig chat_config(trm::Positions positions = trm::Positions::Rop
 /// A network with random weights and a tokenizer with its 266 tokens.
 struct ChatSample {
   trm::Trm network;
-  io::Tokenizer tokenizer{data::learn_chat_tokenizer({}, 266)};
+  io::Tokenizer tokenizer{data::train_chat_tokenizer({}, 266)};
   io::ChatTemplate tokens{tokenizer};
 
   explicit ChatSample(const trm::TrmConfig& config = chat_config()) : network(config) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Splits conversations into windows of whole turns and shifts tokens into labels.
 #include "ubique/data/chat/chat_rows.h"
 
 #include <algorithm>
@@ -19,9 +20,9 @@ struct TurnRange {
   std::size_t begin, end;
 };
 
-/// The longest run of whole turns from `begin` that `room` holds, each with the separator or end
-/// that follows it; one turn at least.
-std::size_t turns_that_fit(const std::vector<io::MarkedTokens>& turns, std::size_t begin,
+/// The end of the longest run of whole turns from `begin` that fits into `room` tokens, each with
+/// the separator or end that follows it; at least one turn.
+std::size_t turns_that_fit(const std::vector<io::ChatTokens>& turns, std::size_t begin,
                            std::size_t room) {
   std::size_t used = 0;
   auto end = begin;
@@ -32,16 +33,16 @@ std::size_t turns_that_fit(const std::vector<io::MarkedTokens>& turns, std::size
 }
 
 std::vector<TurnRange> windows_of(const io::Conversation& conversation,
-                                  const std::vector<io::MarkedTokens>& turns, std::size_t room) {
+                                  const std::vector<io::ChatTokens>& turns, std::size_t room) {
   std::vector<TurnRange> windows;
   for (std::size_t begin = 0; begin < turns.size();) {
     auto end = turns_that_fit(turns, begin, room);
-    // A question whose answer does not fit beside it has the answer's beginning at least.
+    // A question whose answer does not fit gets at least the start of the answer.
     const bool answered = end < turns.size() && conversation.turns[end].role == io::Role::Assistant;
     if (end == begin + 1 && conversation.turns[begin].role == io::Role::User && answered) ++end;
     windows.push_back({begin, end});
     if (end == turns.size()) break;
-    // An answer that did not fit takes its question along into the next row.
+    // An answer that did not fit is repeated with its question in the next row.
     const bool answer = conversation.turns[end].role == io::Role::Assistant;
     const bool asked = end - 1 > begin && conversation.turns[end - 1].role == io::Role::User;
     begin = answer && asked ? end - 1 : end;
@@ -49,7 +50,7 @@ std::vector<TurnRange> windows_of(const io::Conversation& conversation,
   return windows;
 }
 
-ChatRow row_of(const io::MarkedTokens& tokens, const io::ChatTemplate& markers,
+ChatRow row_of(const io::ChatTokens& tokens, const io::ChatTemplate& markers,
                const RowOptions& options) {
   const auto length = static_cast<std::size_t>(options.length);
   ChatRow row{std::vector<std::int32_t>(length, markers.pad()),
@@ -67,11 +68,11 @@ ChatRow row_of(const io::MarkedTokens& tokens, const io::ChatTemplate& markers,
 }  // namespace
 
 LongChats parse_long_chats(std::string_view text) {
-  return parse_name(kLongChats, "data.chat", "way with long conversations", text);
+  return parse_name(kLongChats, "data.chat", "handling of long conversations", text);
 }
 
 LossOn parse_loss_on(std::string_view text) {
-  return parse_name(kLossOn, "data.chat", "part to learn from", text);
+  return parse_name(kLossOn, "data.chat", "part for the loss", text);
 }
 
 std::string_view to_string(LongChats long_chats) { return name_of(kLongChats, long_chats); }
@@ -79,7 +80,7 @@ std::string_view to_string(LongChats long_chats) { return name_of(kLongChats, lo
 std::string_view to_string(LossOn loss_on) { return name_of(kLossOn, loss_on); }
 
 void validate(const RowOptions& options) {
-  constexpr std::int64_t kLongest = 1 << 16;  // attention over more fits nowhere
+  constexpr std::int64_t kLongest = 1 << 16;  // attention over more exceeds any memory
   check(options.length >= 2 && options.length <= kLongest, ErrorKind::Usage,
         "[data.chat] --max-length is out of range; got rows of {} tokens, expected 2 to {}.",
         options.length, kLongest);
@@ -88,15 +89,15 @@ void validate(const RowOptions& options) {
 ChatRows chat_rows(const io::Conversation& conversation, const io::ChatTemplate& tokens,
                    const RowOptions& options) {
   validate(options);
-  std::vector<io::MarkedTokens> turns;
+  std::vector<io::ChatTokens> turns;
   for (const auto& turn : conversation.turns) turns.push_back(tokens.turn(turn));
-  const auto room = static_cast<std::size_t>(options.length) + 1;  // the last one is a label only
+  const auto room = static_cast<std::size_t>(options.length) + 1;  // the last token is only a label
   const auto windows = options.long_chats == LongChats::Cut
                            ? std::vector<TurnRange>{{0, turns.size()}}
                            : windows_of(conversation, turns, room);
   ChatRows result;
   for (const auto& window : windows) {
-    io::MarkedTokens row;
+    io::ChatTokens row;
     for (auto i = window.begin; i < window.end; ++i) {
       row.add(turns[i]);
       row.add(i + 1 == turns.size() ? tokens.end() : tokens.separator(), false);

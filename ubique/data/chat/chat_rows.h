@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows to learn from: of each conversation one or more, each with the tokens that a model is given
-// and, one place earlier, those that it is to say next.
+// Training rows for next-token prediction: a conversation becomes one or more rows of input tokens
+// and labels, where each label is the token that follows its input.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace ubique::data {
 
-/// What becomes of conversations that are longer than a row.
+/// What to do with conversations that are longer than a row.
 enum class LongChats {
-  Windows,  ///< as many rows as their turns need, each from the start of a turn
-  Cut,      ///< one row, the rest is lost
+  Windows,  ///< several rows, each starting at a turn
+  Cut,      ///< one row, the rest is dropped
 };
 /// Which tokens count in the loss.
 enum class LossOn { All, Assistant };
@@ -30,22 +30,22 @@ struct RowOptions {
   LossOn loss_on = LossOn::All;
 };
 
-/// Usage error for a length that cannot be.
+/// Usage error for a length out of range.
 void validate(const RowOptions& options);
 
-/// labels[i] is the token that follows inputs[i]; kIgnoredLabel where nothing is to be learnt.
+/// labels[i] is the token that follows inputs[i], or kIgnoredLabel where it has no loss.
 struct ChatRow {
   std::vector<std::int32_t> inputs, labels;  ///< padded to the length
-  std::int64_t tokens = 0;                   ///< labels that count
+  std::int64_t tokens = 0;                   ///< labels that count in the loss
 };
 
 struct ChatRows {
   std::vector<ChatRow> rows;
-  std::int64_t lost = 0;  ///< tokens that no row has
+  std::int64_t lost = 0;  ///< dropped tokens, which are in no row
 };
 
-/// At least one row. Rows of windows begin with a person's turn where they can, so that an answer
-/// stands with its question; only a turn longer than a row is cut.
+/// At least one row. With windows, rows start at a user turn where possible, so that an answer is
+/// in the row of its question; only a turn longer than a row is cut.
 ChatRows chat_rows(const io::Conversation& conversation, const io::ChatTemplate& tokens,
                    const RowOptions& options);
 

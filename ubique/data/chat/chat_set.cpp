@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Splits conversations, turns them into rows and writes both parts with the tokenizer.
 #include "ubique/data/chat/chat_set.h"
 
 #include <algorithm>
@@ -13,12 +14,12 @@
 namespace ubique::data {
 namespace {
 
-struct Splits {
+struct ConversationSplits {
   std::vector<std::int64_t> train, test;
 };
 
-/// Both parts have something in them unless the share is 1 or there is one conversation.
-Splits split_conversations(std::int64_t count, const ChatSetOptions& options) {
+/// Neither part is empty, unless the split is 1 or there is only one conversation.
+ConversationSplits split_conversations(std::int64_t count, const ChatSetOptions& options) {
   check(options.split > 0 && options.split <= 1, ErrorKind::Usage,
         "[data.chat] --split is the share to learn from; got {}, expected more than 0, at most 1.",
         options.split);
@@ -26,8 +27,9 @@ Splits split_conversations(std::int64_t count, const ChatSetOptions& options) {
   auto train = static_cast<std::int64_t>(std::floor(static_cast<double>(count) * options.split));
   const auto most = options.split < 1 && count > 1 ? count - 1 : count;
   train = std::clamp<std::int64_t>(train, 1, most);
-  Splits splits{{order.begin(), order.begin() + train}, {order.begin() + train, order.end()}};
-  // In the order of the files: whoever looks into the arrays finds them again.
+  ConversationSplits splits{{order.begin(), order.begin() + train},
+                            {order.begin() + train, order.end()}};
+  // In file order, so that rows are easy to find.
   std::sort(splits.train.begin(), splits.train.end());
   std::sort(splits.test.begin(), splits.test.end());
   return splits;
@@ -41,8 +43,8 @@ void count_texts(const io::Conversation& conversation, const io::ChatTemplate& t
   }
 }
 
-/// Tokens of a row that holds any of these whole, at most as many as asked for. A question a little
-/// longer than those known, and its answer, find room too.
+/// Row length that fits the longest conversation, rounded up to leave room for slightly longer
+/// ones, at most `most`.
 std::int64_t length_that_fits(const std::vector<io::Conversation>& conversations,
                               const io::ChatTemplate& tokens, std::int64_t most) {
   constexpr std::int64_t kStep = 64;
@@ -55,7 +57,7 @@ std::int64_t length_that_fits(const std::vector<io::Conversation>& conversations
   return std::min(most, (longest / kStep + 1) * kStep);
 }
 
-/// Rows are held in memory, inputs and labels, four bytes each.
+/// All rows are held in memory: inputs and labels, four bytes per token.
 void check_size(std::size_t conversations, std::int64_t length) {
   constexpr std::int64_t kMostTokens = std::int64_t{1} << 32;
   check(static_cast<std::int64_t>(conversations) <= kMostTokens / length, ErrorKind::Usage,
@@ -81,7 +83,7 @@ ChatSetPart write_part(const std::filesystem::path& folder, const std::string& n
                        const std::vector<std::int64_t>& chosen, const io::ChatTemplate& tokens,
                        const PuzzleMetadata& metadata, const RowOptions& options) {
   auto set = empty_puzzle_set(metadata);
-  set.inputs = set.labels = TokenRows(metadata.seq_len, true);  // as kIgnoredLabel needs
+  set.inputs = set.labels = TokenRows(metadata.seq_len, true);  // i32, for kIgnoredLabel
   ChatSetPart part;
   for (const auto index : chosen) {
     const auto& conversation = conversations[static_cast<std::size_t>(index)];
@@ -90,7 +92,7 @@ ChatSetPart write_part(const std::filesystem::path& folder, const std::string& n
       add_example(set, row.inputs, row.labels);
       part.tokens += row.tokens;
     }
-    end_puzzle(set, 0);  // conversations have no identity: a new one has none either
+    end_puzzle(set, 0);  // conversations share the blank puzzle id, as new ones will
     end_group(set);
     part.rows += static_cast<std::int64_t>(made.rows.size());
     part.cut += made.lost > 0 ? 1 : 0;
@@ -104,7 +106,7 @@ ChatSetPart write_part(const std::filesystem::path& folder, const std::string& n
 
 }  // namespace
 
-io::TokenizerModel learn_chat_tokenizer(const std::vector<io::Conversation>& conversations,
+io::TokenizerModel train_chat_tokenizer(const std::vector<io::Conversation>& conversations,
                                         std::int64_t size) {
   io::TokenizerTrainer trainer({.size = size, .special = io::ChatMarkers().all()});
   for (const auto& conversation : conversations) {
@@ -131,13 +133,13 @@ ChatSetReport write_chat_set(const std::filesystem::path& folder,
   metadata.vocab_size = ready.size();
   metadata.seq_len = rows.length;
   metadata.provenance = {{"kind", "chat"},
-                        {"texts", digest_of_texts(conversations)},
-                        {"vocabulary", ready.size()},
-                        {"length", rows.length},
-                        {"long", to_string(rows.long_chats)},
-                        {"loss_on", to_string(rows.loss_on)},
-                        {"split", options.split},
-                        {"seed", options.seed}};
+                         {"texts", digest_of_texts(conversations)},
+                         {"vocabulary", ready.size()},
+                         {"length", rows.length},
+                         {"long", to_string(rows.long_chats)},
+                         {"loss_on", to_string(rows.loss_on)},
+                         {"split", options.split},
+                         {"seed", options.seed}};
   claim_puzzle_folder(folder, metadata.provenance);
 
   make_folder(folder / "tokenizer");
@@ -158,7 +160,7 @@ bool is_chat_set(const PuzzleMetadata& metadata) {
   return provenance.is_object() && provenance.value("kind", Json()) == "chat";
 }
 
-void keep_chat_tokenizer(const std::filesystem::path& folder, const std::filesystem::path& target) {
+void copy_chat_tokenizer(const std::filesystem::path& folder, const std::filesystem::path& target) {
   const auto source = folder / "tokenizer" / "tokenizer.json";
   const auto copy = target / "tokenizer" / "tokenizer.json";
   std::error_code ignored;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel is symmetric, so neighbours are added in pairs before they are weighted: as SciPy
-// does.
+// Separable blurs. The Gaussian kernel is symmetric, so neighbours are added in pairs before they
+// are weighted, as in SciPy.
 #include "ubique/data/images/blur.h"
 
 #include <algorithm>
@@ -16,9 +16,9 @@ namespace {
 
 constexpr double kBlurReach = 4;  // standard deviations
 constexpr std::int64_t kBlurRowsAtOnce = 8;
-constexpr double kNoGain = 45;  // exp(-45) is nothing beside 1 in double
+constexpr double kNoGain = 45;  // exp(-45) is below double's epsilon
 
-/// Weights of the distances 0, 1, ...; together, with both sides, 1.
+/// Weights of the distances 0, 1, ...; the full kernel sums to 1.
 std::vector<double> half_kernel(double sigma) {
   const auto radius = static_cast<int>(kBlurReach * sigma + 0.5);
   std::vector<double> weights;
@@ -31,11 +31,11 @@ std::vector<double> half_kernel(double sigma) {
   return weights;
 }
 
-/// d c b a | a b c d | d c b a, however far away.
+/// Mirrored index: d c b a | a b c d | d c b a, at any distance.
 int reflected(int i, int length) {
   const int period = 2 * length;
-  const int place = ((i % period) + period) % period;
-  return place < length ? place : period - 1 - place;
+  const int j = ((i % period) + period) % period;
+  return j < length ? j : period - 1 - j;
 }
 
 template <typename T>
@@ -54,7 +54,7 @@ void blur_down(const T* source, FrameSize size, int y, std::span<const double> k
   }
 }
 
-/// `padded` has kernel.size() - 1 more values on both sides.
+/// `padded` has kernel.size() - 1 extra values on each side.
 template <typename T>
 void blur_across(const T* padded, int width, std::span<const double> kernel, T* out) {
   const auto* centre = padded + kernel.size() - 1;
@@ -76,7 +76,7 @@ void pad_reflected(const T* row, int width, int radius, T* padded) {
   std::copy_n(row, width, padded + radius);
 }
 
-/// The filter along one axis as weights of the distances 0 to n - 1, around the circle.
+/// The filter along one axis as a circular convolution kernel of length n.
 std::vector<double> circular_kernel(int n, double cycles) {
   const double falloff = std::numbers::ln2 / (cycles * cycles);
   const double reach = std::sqrt(kNoGain / falloff);
@@ -135,7 +135,7 @@ void fourier_blur(std::span<float> map, FrameSize size, double cycles, int threa
         map.size(), size.height, size.width, cycles);
   const auto n = std::bit_ceil(std::max({width, height, std::size_t{2}}));
   const auto kernel = circular_kernel(static_cast<int>(n), cycles);
-  std::vector<double> across(map.size());  // along the rows; most hold nothing
+  std::vector<double> across(map.size());  // convolved along the rows; most rows are empty
   for (std::size_t i = 0; i < map.size(); ++i) {
     if (map[i] == 0) continue;
     const auto from = i % width;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The catalogue of data sets, their splits, and reading of samples.
 #include "ubique/data/images/datasets.h"
 
 #include <algorithm>
@@ -109,7 +110,7 @@ void split_by(const Split& split, const std::vector<SaliencySample>& samples, Sa
   for (const auto i : split.valid) data.valid.push_back(samples[static_cast<std::size_t>(i)]);
 }
 
-/// The folder's own maps or fixations, whichever names they go by.
+/// The first of these folders that exists; empty if none does.
 fs::path first_folder(const fs::path& root, std::initializer_list<const char*> names) {
   std::error_code error;
   for (const auto* name : names) {
@@ -128,7 +129,8 @@ void check_numbers(const SaliencySet& set, std::size_t train, std::size_t valid,
       folder.string(), set.name, train, valid, set.train, set.valid);
 }
 
-/// A set whose split follows from its number of pictures: that number must be right first.
+/// Splits by the set's rule. Shuffled splits depend on the number of pictures, so it is checked
+/// first.
 void split_by_rule(const SaliencySet& set, std::vector<SaliencySample> samples,
                    const fs::path& folder, SaliencyData& data) {
   if (set.split == SplitRule::Given) {
@@ -171,7 +173,7 @@ SaliencyData open_saliency_set(const fs::path& root, const SaliencySet& set, int
         set.name, folder.string(), set.sigma > 0 ? "fixations (or saliency)" : "saliency",
         set.about);
   SaliencyData data{std::string(set.name), set.frame, {.sigma = set.sigma}, {}, {}};
-  split_by_rule(set, paired(folders, threads), folder, data);
+  split_by_rule(set, pair_files(folders, threads), folder, data);
   return data;
 }
 
@@ -181,7 +183,7 @@ SaliencyData open_saliency_folders(const SaliencyFolders& folders, int threads) 
   check(folders.valid_share >= 0 && folders.valid_share < 1, ErrorKind::Usage,
         "[data.images] the share to validate with is {}; expected 0 up to less than 1.",
         folders.valid_share);
-  auto samples = paired(folders, threads);
+  auto samples = pair_files(folders, threads);
   SaliencyData data{"folders", folders.frame, folders.blur, {}, {}};
   if (has_given_split(samples)) {
     split_as_given(std::move(samples), data);
@@ -208,17 +210,17 @@ Image read_target(const SaliencySample& sample, const FixationBlur& blur, int th
                       sample.stimulus.string(), threads);
 }
 
-FixationList looks_of(const SaliencySample& sample) {
+FixationList fixation_list_of(const SaliencySample& sample) {
   if (sample.known) return *sample.known;
   check(!sample.fixations.empty(), ErrorKind::Input,
         "[data.images] there are no fixations for {}; expected them in --fixations, or in the "
         "folder fixations beside the stimuli.",
         sample.stimulus.string());
-  return read_looks(sample.fixations);
+  return read_fixation_list(sample.fixations);
 }
 
 std::vector<Fixation> fixations_of(const SaliencySample& sample) {
-  return looks_of(sample).fixations;
+  return fixation_list_of(sample).fixations;
 }
 
 }  // namespace ubique::data

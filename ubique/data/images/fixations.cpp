@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads fixations from CSV, NumPy arrays and images; writes CSV.
 #include "ubique/data/images/fixations.h"
 
 #include <algorithm>
@@ -20,10 +21,10 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kLargestTable = 256LL << 20U;
 
-/// Places of x and y in a heading.
+/// Columns of x and y in a header.
 std::array<std::size_t, 2> csv_columns(const std::vector<std::string>& heading,
                                        const std::string& name) {
-  std::array<std::size_t, 2> places{};
+  std::array<std::size_t, 2> columns{};
   for (std::size_t axis = 0; axis < 2; ++axis) {
     const auto found = std::ranges::find_if(heading, [&](const std::string& column) {
       return lowercase(column) == (axis == 0 ? "x" : "y");
@@ -31,12 +32,12 @@ std::array<std::size_t, 2> csv_columns(const std::vector<std::string>& heading,
     check(found != heading.end(), ErrorKind::Input,
           "[data.fixations] {} has no columns x and y; its first line is '{}'.", name,
           join(heading, ","));
-    places[axis] = static_cast<std::size_t>(found - heading.begin());
+    columns[axis] = static_cast<std::size_t>(found - heading.begin());
   }
-  return places;
+  return columns;
 }
 
-/// The column that says who looked; beyond the last where there is none.
+/// The column of observers; the number of columns if there is none.
 std::size_t observer_column(const std::vector<std::string>& heading) {
   const auto found = std::ranges::find_if(heading, [](const std::string& column) {
     return lowercase(column) == "observer" || lowercase(column) == "subject";
@@ -44,7 +45,7 @@ std::size_t observer_column(const std::vector<std::string>& heading) {
   return static_cast<std::size_t>(found - heading.begin());
 }
 
-/// Empty columns are kept: they are places too.
+/// Keeps empty columns, so that the following ones keep their index.
 std::vector<std::string> csv_row(std::string_view row) {
   std::vector<std::string> columns;
   for (std::size_t begin = 0; begin <= row.size();) {
@@ -59,19 +60,19 @@ FixationList from_csv(const fs::path& path) {
   const auto text = read_file(path, kLargestTable);
   FixationList list;
   std::map<std::string, int> observers;
-  std::array<std::size_t, 2> places = {0, 1};
+  std::array<std::size_t, 2> xy_columns = {0, 1};
   std::size_t line = 0, who = std::string::npos;
   for (const auto& row : split(text, '\n')) {
     const auto columns = csv_row(row);
     if (line++ == 0 && !parse_number(columns.front())) {
-      places = csv_columns(columns, path.string());
+      xy_columns = csv_columns(columns, path.string());
       who = observer_column(columns);
       if (who == columns.size()) who = std::string::npos;
       continue;
     }
     const auto number = [&](std::size_t axis) {
-      const auto place = places[axis];
-      const auto value = place < columns.size() ? parse_number(columns[place]) : std::nullopt;
+      const auto column = xy_columns[axis];
+      const auto value = column < columns.size() ? parse_number(columns[column]) : std::nullopt;
       check(value.has_value(), ErrorKind::Input,
             "[data.fixations] {} has no number for {} in row {}; got '{}'.", path.string(),
             axis == 0 ? "x" : "y", line, row);
@@ -156,12 +157,12 @@ bool is_fixation_name(const fs::path& path) {
          io::is_image_name(path);
 }
 
-FixationList read_looks(const fs::path& path) {
+FixationList read_fixation_list(const fs::path& path) {
   const auto ending = lowercase(path.extension().string());
   if (ending == ".csv") return from_csv(path);
   if (ending == ".npy") return {{}, from_array(io::read_npy(path), path.string()), {}};
   if (ending == ".npz") return {{}, from_archive(path), {}};
-  if (ending == ".mat") return read_mat_looks(path);
+  if (ending == ".mat") return read_mat_fixations(path);
   check(io::is_image_name(path), ErrorKind::Input,
         "[data.fixations] {} is of no kind that holds fixations; expected .csv, .npy, .npz, .mat, "
         ".png or .jpg.",
@@ -169,7 +170,9 @@ FixationList read_looks(const fs::path& path) {
   return {{}, from_picture(path), {}};
 }
 
-std::vector<Fixation> read_fixations(const fs::path& path) { return read_looks(path).fixations; }
+std::vector<Fixation> read_fixations(const fs::path& path) {
+  return read_fixation_list(path).fixations;
+}
 
 void write_fixations(const fs::path& path, const std::vector<Fixation>& fixations) {
   std::string text = "x,y\n";

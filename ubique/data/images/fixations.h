@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where people looked, as files tell it: tables of x and y, point pictures, MATLAB files of the
-// known data sets.
+// Reads fixations (where people looked) from tables of x and y, images of points, and the MATLAB
+// files of the known data sets.
 #pragma once
 
 #include <filesystem>
@@ -13,31 +13,27 @@ namespace ubique::data {
 
 /// Fixations on one picture.
 struct FixationList {
-  std::string stimulus;  ///< the picture's file name, where the file says it
+  std::string stimulus;  ///< the picture's file name, if the file has it
   std::vector<Fixation> fixations;
-  std::vector<int> observers;  ///< who made each, as numbers from 0; empty where nobody says
+  std::vector<int> observers;  ///< observer of each, numbered from 0; empty if unknown
 };
 
-/// .csv, .npy, .npz, .mat, .png, .jpg, .jpeg.
+/// Ends in .csv, .npy, .npz, .mat, .png, .jpg or .jpeg.
 bool is_fixation_name(const std::filesystem::path& path);
 
-/// Fixations of one picture, by the file's ending:
-///   .csv   columns x and y, or the first two where no row names them; observers where a column is
-///          called observer or subject
+/// Fixations of one picture, by file extension:
+///   .csv   columns x and y, or the first two without a header; observers from a column observer or
+///          subject
 ///   .npy   N x 2: x, y; .npz: its array "points" or "fixations", or its only one
 ///   .png, .jpg   a pixel above 127 is a fixation
-///   .mat   DUT-OMRON's variable s: by its third column, first width and height, then x and y;
-///          SALICON's gaze: per observer, x and y from 1; CAT2000's and MIT's fixLocs: a pixel that
-///          is not 0; or OSIE's and PASCAL-S's, where they hold one picture
+///   .mat   DUT-OMRON's variable s: sorted by its third column, the first row is width and height,
+///          the others x and y; SALICON's gaze: x and y from 1, per observer; CAT2000's and MIT's
+///          fixLocs: non-zero pixels; OSIE's and PASCAL-S's files, if they hold one picture
 /// Input error for anything else.
-FixationList read_looks(const std::filesystem::path& path);
+FixationList read_fixation_list(const std::filesystem::path& path);
 std::vector<Fixation> read_fixations(const std::filesystem::path& path);  ///< without the observers
 
-/// A MATLAB file with the fixations of many pictures, in its order: OSIE's (a cell of structs with
-/// img and subjects of fix_x and fix_y) or PASCAL-S's (a cell of N x 2 rows and columns from 1).
-std::vector<FixationList> read_fixation_lists(const std::filesystem::path& path);
-
-/// CSV with the heading x,y. Atomic.
+/// CSV with the header x,y. Atomic.
 void write_fixations(const std::filesystem::path& path, const std::vector<Fixation>& fixations);
 
 }  // namespace ubique::data

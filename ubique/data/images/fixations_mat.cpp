@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// One reader per data set, chosen by the names of the variables.
 #include "ubique/data/images/fixations_mat.h"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using io::MatValue;
 
-/// DUT-OMRON's table, sorted by its third column: width and height first.
+/// DUT-OMRON's table, sorted by its third column; the first row is width and height.
 std::vector<Fixation> from_omron(const MatValue& table, const std::string& name) {
   check(table.kind == MatValue::Kind::Numbers && table.shape.size() == 2 && table.columns() >= 3,
         ErrorKind::Input, "[data.fixations] {}: variable s is {}; expected N x 3.", name,
@@ -28,7 +29,7 @@ std::vector<Fixation> from_omron(const MatValue& table, const std::string& name)
   return fixations;
 }
 
-/// One picture of OSIE: all its observers, places cut to whole pixels.
+/// One picture of OSIE: all observers, coordinates truncated to whole pixels.
 FixationList from_osie(const MatValue& entry, const std::string& name) {
   FixationList list;
   const auto *image = entry.field("img"), *subjects = entry.field("subjects");
@@ -83,7 +84,7 @@ FixationList from_salicon(const MatValue& gaze, const std::string& name) {
   return list;
 }
 
-/// A picture of CAT2000 or MIT1003: pixels that were looked at.
+/// One picture of CAT2000 or MIT1003: an image of fixated pixels.
 FixationList from_pixels(const MatValue& pixels, const std::string& name) {
   check(pixels.kind == MatValue::Kind::Numbers && pixels.shape.size() == 2, ErrorKind::Input,
         "[data.fixations] {}: variable fixLocs is {}; expected height x width.", name,
@@ -117,7 +118,7 @@ std::vector<FixationList> lists_of(const std::vector<io::MatVariable>& variables
 
 }  // namespace
 
-FixationList read_mat_looks(const fs::path& path) {
+FixationList read_mat_fixations(const fs::path& path) {
   const auto variables = io::read_mat(path);
   const auto name = path.string();
   for (const auto& [variable, value] : variables) {

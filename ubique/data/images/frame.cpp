@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Placement, scaling and padding of pictures in a frame.
 #include "ubique/data/images/frame.h"
 
 #include <algorithm>
@@ -84,7 +85,7 @@ Image restore(const Image& map, FrameSize picture, int threads) {
   return out;
 }
 
-Fixation placed(Fixation point, FrameSize picture, FrameSize frame) {
+Fixation to_frame(Fixation point, FrameSize picture, FrameSize frame) {
   const auto place = fit_inside(picture, frame);
   const double across = static_cast<double>(place.size.width) / picture.width;
   const double down = static_cast<double>(place.size.height) / picture.height;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Conversion between 8-bit pictures and float images.
 #include "ubique/data/images/image.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A picture or map as numbers to compute with. Files and 8 bits are io/image.h's business.
+// A picture or map as floats, for computation. Files and 8-bit pixels are in ubique/io/images.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace ubique::data {
 
 struct Image {
   int height = 0, width = 0, channels = 1;
-  std::vector<float> values;  ///< (H, W, C), rows from the top; pictures count 0 to 255
+  std::vector<float> values;  ///< (H, W, C), rows from the top; pictures are 0 to 255
 
   std::size_t row() const {
     return static_cast<std::size_t>(width) * static_cast<std::size_t>(channels);
@@ -19,7 +19,7 @@ struct Image {
   std::size_t size() const { return row() * static_cast<std::size_t>(height); }
 };
 
-/// A place in a picture, in pixels: x to the right, y down, (0, 0) in the upper left pixel.
+/// A point in a picture, in pixels: x to the right, y down, (0, 0) is the upper left pixel.
 struct Fixation {
   double x = 0, y = 0;
   bool operator==(const Fixation&) const = default;
@@ -31,7 +31,7 @@ struct FrameSize {
 };
 
 Image to_image(const io::Picture& picture);
-/// Rounded half to even and kept within 0 to 255.
+/// Rounded half to even, clamped to 0..255.
 io::Picture to_picture(const Image& image);
 
 }  // namespace ubique::data

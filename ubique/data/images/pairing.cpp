@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+// Lists files and matches them by name.
 #include "ubique/data/images/pairing.h"
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "ubique/base/error.h"
 #include "ubique/base/parallel.h"
 #include "ubique/base/text/text.h"
-#include "ubique/data/images/fixations.h"
+#include "ubique/data/images/fixations_mat.h"
 #include "ubique/io/images/image.h"
 
 namespace ubique::data {
@@ -16,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 using FilesById = std::map<std::string, fs::path>;
 
-/// What data sets add to a stimulus' name.
+/// Suffixes that data sets add to a stimulus' name.
 constexpr std::array<const char*, 9> kMapEndings = {
     "", "_fixMap", "_fixPts", "_map", "_saliency", "_all5", "_density", "_fixations", "_fix"};
 
@@ -44,7 +46,7 @@ std::vector<fs::path> files_in(const fs::path& path, bool (*wanted)(const fs::pa
   return files;
 }
 
-/// MIT1003 ships pictures of points beside its maps.
+/// MIT1003 has images of points beside its maps.
 bool is_map_name(const fs::path& path) {
   return io::is_image_name(path) && !path.stem().string().ends_with("_fixPts");
 }
@@ -52,18 +54,18 @@ bool is_map_name(const fs::path& path) {
 FilesById by_id(const std::vector<fs::path>& files, const fs::path& root) {
   FilesById found;
   for (const auto& file : files) {
-    const auto [place, is_new] = found.emplace(sample_id(file, root), file);
+    const auto [entry, is_new] = found.emplace(sample_id(file, root), file);
     check(is_new, ErrorKind::Input,
           "[data.pairs] two files have the same name but for the ending: {} and {}; expected one "
           "of them.",
-          place->second.string(), file.string());
+          entry->second.string(), file.string());
   }
   return found;
 }
 
-/// Gives each sample its file; what is missing and what is left over is an error with both names.
-void give_files(std::vector<SaliencySample>& samples, FilesById files, std::string_view what,
-                fs::path SaliencySample::*member) {
+/// Assigns each sample its file; a missing and an unmatched file are an error that names both.
+void assign_files(std::vector<SaliencySample>& samples, FilesById files, std::string_view what,
+                  fs::path SaliencySample::*member) {
   const auto count = files.size();
   for (auto& sample : samples) {
     for (const auto* ending : kMapEndings) {
@@ -88,8 +90,8 @@ void give_files(std::vector<SaliencySample>& samples, FilesById files, std::stri
         spare, samples.size(), samples.front().stimulus.string(), count, what);
 }
 
-/// Places of the samples as people count: 2.jpg before 10.jpg, where all names are numbers.
-std::vector<std::size_t> counting_order(const std::vector<SaliencySample>& samples) {
+/// Indices of the samples in numerical order (2.jpg before 10.jpg) if all names are numbers.
+std::vector<std::size_t> numerical_order(const std::vector<SaliencySample>& samples) {
   std::vector<std::pair<double, std::size_t>> numbers;
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const auto number = parse_number(samples[i].stimulus.stem().string());
@@ -98,12 +100,13 @@ std::vector<std::size_t> counting_order(const std::vector<SaliencySample>& sampl
   const bool all = std::ranges::none_of(numbers, [](const auto& row) { return row.first < 0; });
   if (all) std::ranges::sort(numbers);
   std::vector<std::size_t> order;
-  for (const auto& [number, place] : numbers) order.push_back(place);
+  for (const auto& [number, index] : numbers) order.push_back(index);
   return order;
 }
 
-/// One file with the fixations of all: by the names in it; by position where it has none.
-void give_lists(std::vector<SaliencySample>& samples, const fs::path& path) {
+/// One file with the fixations of all pictures: matched by the names in it, or by order if it has
+/// none.
+void assign_lists(std::vector<SaliencySample>& samples, const fs::path& path) {
   auto lists = read_fixation_lists(path);
   check(lists.size() == samples.size(), ErrorKind::Input,
         "[data.pairs] {} has the fixations of {} pictures; got {} stimuli.", path.string(),
@@ -112,18 +115,18 @@ void give_lists(std::vector<SaliencySample>& samples, const fs::path& path) {
   for (std::size_t i = 0; i < lists.size(); ++i) {
     if (!lists[i].stimulus.empty()) by_name[fs::path(lists[i].stimulus).stem().string()] = i;
   }
-  const auto order = counting_order(samples);
+  const auto order = numerical_order(samples);
   for (std::size_t i = 0; i < samples.size(); ++i) {
     auto& sample = samples[order[i]];
-    auto place = i;
+    auto index = i;
     if (!by_name.empty()) {
       const auto found = by_name.find(sample.stimulus.stem().string());
       check(found != by_name.end(), ErrorKind::Input,
             "[data.pairs] {} has no fixations of {}; it has those of {}.", path.string(),
             sample.stimulus.string(), by_name.begin()->first);
-      place = found->second;
+      index = found->second;
     }
-    sample.known = std::make_shared<const FixationList>(std::move(lists[place]));
+    sample.known = std::make_shared<const FixationList>(std::move(lists[index]));
     sample.fixations = path;
   }
 }
@@ -167,10 +170,10 @@ std::string sample_id(const fs::path& file, const fs::path& root) {
   return relative.replace_extension().generic_string();
 }
 
-std::vector<SaliencySample> paired(const SaliencyFolders& folders, int threads) {
+std::vector<SaliencySample> pair_files(const SaliencyFolders& folders, int threads) {
   std::vector<SaliencySample> samples;
   const auto stimuli = images_in(folders.stimuli);
-  by_id(stimuli, folders.stimuli);  // refuses names that come twice
+  by_id(stimuli, folders.stimuli);  // refuses duplicate names
   for (const auto& file : stimuli) {
     samples.push_back({sample_id(file, folders.stimuli), file, {}, {}, {}});
   }
@@ -178,17 +181,17 @@ std::vector<SaliencySample> paired(const SaliencyFolders& folders, int threads) 
         "[data.images] no pictures in {}; expected files .png, .jpg or .jpeg.",
         folders.stimuli.string());
   if (!folders.maps.empty()) {
-    give_files(samples, by_id(files_in(folders.maps, is_map_name, "saliency maps"), folders.maps),
-               "map", &SaliencySample::map);
+    assign_files(samples, by_id(files_in(folders.maps, is_map_name, "saliency maps"), folders.maps),
+                 "map", &SaliencySample::map);
     check_sizes(samples, threads);
   }
   if (!folders.fixations.empty()) {
     const auto files = files_in(folders.fixations, is_fixation_name, "fixations");
     if (const auto common = common_file(folders.fixations, files, samples.size())) {
-      give_lists(samples, *common);
+      assign_lists(samples, *common);
     } else {
-      give_files(samples, by_id(files, folders.fixations), "fixation file",
-                 &SaliencySample::fixations);
+      assign_files(samples, by_id(files, folders.fixations), "fixation file",
+                   &SaliencySample::fixations);
     }
   }
   return samples;

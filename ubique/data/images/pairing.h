@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which files belong together. Names decide, never positions in a list: a file that is missing or
-// one too many would move all that follow it.
+// Matches stimuli with their maps and fixations. By name, never by position in a list, where one
+// missing or extra file would shift all that follow.
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -12,11 +11,15 @@
 
 namespace ubique::data {
 
-/// Path below `root` without ending: what files of one picture have in common.
+/// Every .png, .jpg and .jpeg of a folder and its sub-folders, sorted by path; or the file itself,
+/// if `path` is one. Hidden files and CAT2000's folders Output are skipped.
+std::vector<std::filesystem::path> images_in(const std::filesystem::path& path);
+
+/// Path below `root` without extension: the name that files of one picture share.
 std::string sample_id(const std::filesystem::path& file, const std::filesystem::path& root);
 
-/// Samples of the stimuli, with their maps and fixations; empty paths stand for none. Input error
-/// that names two files, if one is missing, is one too many, or maps and stimuli differ in size.
-std::vector<SaliencySample> paired(const SaliencyFolders& folders, int threads);
+/// One sample per stimulus, with its map and fixations (empty path: none). Input error that names
+/// the files if one is missing or extra, or if map and stimulus differ in size.
+std::vector<SaliencySample> pair_files(const SaliencyFolders& folders, int threads);
 
 }  // namespace ubique::data

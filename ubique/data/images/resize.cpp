@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An axis at a time, the one first that leaves less to do for the other. Rows run along memory and
-// are the cheaper axis: shrinking sums them before their columns, enlarging after.
+// One axis at a time, first the one that leaves less work for the other. Summing rows is cheaper,
+// as they are contiguous: shrinking sums rows before columns, enlarging after.
 #include "ubique/data/images/resize.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace ubique::data {
 namespace {
 
-constexpr std::int64_t kRowsAtOnce = 8;  // fewer cost more to hand out than to compute
+constexpr std::int64_t kRowsAtOnce = 8;  // fewer cost more to schedule than to compute
 
 template <typename Source>
 void sum_rows(const Source* source, std::size_t row, std::span<const float> weights, float* out) {
@@ -64,7 +64,7 @@ struct ResizeJob {
     return static_cast<std::size_t>(from.width) * static_cast<std::size_t>(channels);
   }
 
-  /// work(y) for each row, over the threads.
+  /// Calls work(y) for each row, on several threads.
   template <typename Work>
   void for_rows(int count, const Work& work) const {
     const auto rows = [&](std::int64_t begin, std::int64_t end) {

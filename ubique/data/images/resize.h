@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Resizing as TensorFlow 1 does it, which saliency networks were trained with, and the plain
-// bilinear kind. All are sums over a few rows and columns, so one loop serves them.
+// Image resizing as in TensorFlow 1, which saliency networks were trained with, and standard
+// bilinear. All methods are separable weighted sums of a few rows and columns.
 #pragma once
 
 #include "ubique/data/images/image.h"
@@ -19,12 +19,11 @@ struct ResizeWindow {
   FrameSize size;
 };
 
-/// Rows are shared out over `threads`; the values do not depend on their number. Internal error for
-/// an empty image or size.
+/// The values do not depend on the number of threads. Internal error for an empty image or size.
 Image resize(const Image& image, FrameSize size, ResizeMethod method, int threads = 1);
 Image resize(const io::Picture& picture, FrameSize size, ResizeMethod method, int threads = 1);
 
-/// Only that part of what resize() gives: the rest takes no memory.
+/// Only a part of what resize() gives, without memory for the rest.
 Image resize_part(const Image& image, FrameSize size, const ResizeWindow& part, ResizeMethod method,
                   int threads = 1);
 

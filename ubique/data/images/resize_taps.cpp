@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Places are computed in float as TensorFlow does: where they fall on a pixel's edge, double would
-// choose another neighbour.
+// Weights of the resize methods. Positions are computed in float as in TensorFlow: where they fall
+// on a pixel's edge, double would choose another neighbour.
 #include "ubique/data/images/resize_taps.h"
 
 #include <algorithm>
@@ -12,8 +12,8 @@ namespace {
 
 constexpr int kBicubicSteps = 1024;
 
-/// Keys' kernel with a = -0.75 at distance x: of the two inner and of the two outer neighbours. In
-/// double, as the terms nearly cancel.
+/// Keys' cubic kernel with a = -0.75 at distance x, for the two inner and the two outer neighbours.
+/// In double, as the terms nearly cancel.
 float inner_weight(double x) { return static_cast<float>((1.25 * x - 2.25) * x * x + 1); }
 float outer_weight(double x) {
   x += 1;
@@ -45,15 +45,15 @@ AxisTaps::AxisTaps(int in, int out, ResizeMethod method) : in_(in) {
   }
 }
 
-/// Taps beyond the edge count for the edge pixel.
+/// Weights beyond the edge are added to the edge pixel.
 void AxisTaps::add(int from, std::span<const float> weights) {
   const int first = std::clamp(from, 0, in_ - 1);
   const int last = std::clamp(from + static_cast<int>(weights.size()) - 1, first, in_ - 1);
   const auto base = weights_.size();
   weights_.resize(base + static_cast<std::size_t>(last - first) + 1);
   for (std::size_t k = 0; k < weights.size(); ++k) {
-    const int place = std::clamp(from + static_cast<int>(k), first, last);
-    weights_[base + static_cast<std::size_t>(place - first)] += weights[k];
+    const int source = std::clamp(from + static_cast<int>(k), first, last);
+    weights_[base + static_cast<std::size_t>(source - first)] += weights[k];
   }
   first_.push_back(first);
   begin_.push_back(weights_.size());
@@ -74,9 +74,9 @@ void AxisTaps::add_area(int i, float scale) {
 }
 
 void AxisTaps::add_bicubic(int i, float scale) {
-  const float place = static_cast<float>(i) * scale;
-  const float below = std::floor(place);
-  const auto step = static_cast<double>(std::lrint((place - below) * kBicubicSteps));
+  const float position = static_cast<float>(i) * scale;
+  const float below = std::floor(position);
+  const auto step = static_cast<double>(std::lrint((position - below) * kBicubicSteps));
   const double x = step / kBicubicSteps, rest = 1 - x;
   const std::array weights = {outer_weight(x), inner_weight(x), inner_weight(rest),
                               outer_weight(rest)};
@@ -84,9 +84,9 @@ void AxisTaps::add_bicubic(int i, float scale) {
 }
 
 void AxisTaps::add_bilinear(int i, float scale) {
-  const float place = (static_cast<float>(i) + 0.5F) * scale - 0.5F;
-  const float below = std::floor(place);
-  const std::array weights = {1 - (place - below), place - below};
+  const float position = (static_cast<float>(i) + 0.5F) * scale - 0.5F;
+  const float below = std::floor(position);
+  const std::array weights = {1 - (position - below), position - below};
   add(static_cast<int>(below), weights);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which source rows (or columns) make an output row, and with which weights.
+// The source rows (or columns) of each output row, and their weights.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace ubique::data {
 
-/// One axis: output i is the sum of source first(i) + k times weights(i)[k], all within the source.
+/// One axis: output[i] = sum over k of weights(i)[k] * source[first(i) + k], always in range.
 class AxisTaps {
  public:
   AxisTaps(int in, int out, ResizeMethod method);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scenes as a folder of pictures, maps and fixations, like a real data set.
+// Writes scenes as a folder of stimuli, maps and fixations, in the layout of a real data set.
 #include <mutex>
 
 #include "ubique/base/error.h"
@@ -15,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kSceneNote = "scenes.json";
-constexpr int kSceneVersion = 1;  // counts up when the same options give other scenes
+constexpr int kSceneVersion = 1;  // incremented when the same options give other scenes
 
 Json scene_note(const SceneOptions& options) {
   auto note = json_document("scenes", kSceneVersion);
@@ -38,10 +38,11 @@ void claim_scene_folder(const fs::path& folder, const SceneOptions& options) {
           folder.string(), kSceneNote);
     return;
   }
-  check(!fs::exists(folder, error) || fs::is_empty(folder, error), ErrorKind::Usage,
-        "[data.scenes] {} is not empty and holds no made-up scenes; expected a new folder, so that "
-        "nothing is overwritten.",
-        folder.string());
+  check(
+      !fs::exists(folder, error) || fs::is_empty(folder, error), ErrorKind::Usage,
+      "[data.scenes] {} is not empty and holds no synthetic scenes; expected a new folder, so that "
+      "nothing is overwritten.",
+      folder.string());
   make_folder(folder);
   write_file(path, scene_note(options).dump(2) + "\n");
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Draws shapes, colours, background and fixations of a scene, each from its own random stream.
 #include "ubique/data/images/scenes.h"
 
 #include <algorithm>
@@ -15,20 +16,20 @@
 namespace ubique::data {
 namespace {
 
-// Shares of the fixations, and what shapes weigh among each other.
+// Shares of the fixation density, and relative weights of the shapes.
 constexpr double kShapeShare = 0.75, kCentreShare = 0.20, kUniformShare = 0.05;
 constexpr double kDistractorWeight = 0.06, kUsualRadius = 3.5, kCentreSpread = 0.22;
 constexpr double kCloudDeviation = 22, kGrainDeviation = 6;
 
 using Colour = std::array<double, 3>;
 
-/// Values one after the other from a stream of their own.
+/// Sequential draws from a stream.
 class SceneDraw {
  public:
   explicit SceneDraw(Random random) : random_(random) {}
 
   double uniform(double low, double high) { return low + (high - low) * random_.uniform(next_++); }
-  int whole(int low, int high) {  // both may come
+  int whole(int low, int high) {  // inclusive
     const auto count = static_cast<std::uint64_t>(high - low + 1);
     return low + static_cast<int>(random_.below(next_++, count));
   }
@@ -39,7 +40,7 @@ class SceneDraw {
   std::uint64_t next_ = 0;
 };
 
-/// Each part of a scene draws from its own stream, so that a change of one leaves the others.
+/// Each part of a scene has its own stream, so that changing one leaves the others as they are.
 enum class ScenePart : std::uint64_t { Shapes, Colours, Clouds, Grain, Fixations };
 
 SceneDraw draw_for(const Random& scene, ScenePart part) {
@@ -68,7 +69,7 @@ std::vector<SceneShape> place_shapes(const Random& scene, FrameSize size) {
   auto draw = draw_for(scene, ScenePart::Shapes);
   const double unit = unit_of(size);
   const int distractors = draw.whole(6, 10), odd = draw.whole(1, 3);
-  constexpr int kTries = 200;  // then the scene has one shape less: the odd ones are placed first
+  constexpr int kTries = 200;  // then the shape is left out; odd ones are placed first
   std::vector<SceneShape> shapes;
   for (int i = 0; i < odd + distractors; ++i) {
     SceneShape shape;
@@ -115,7 +116,7 @@ void paint(const SceneShape& shape, const Colour& colour, Image& image) {
   }
 }
 
-/// A flat colour under clouds: noise on a coarse grid, made smooth.
+/// A flat colour plus smooth noise (interpolated from a coarse grid).
 Image background(const Random& scene, FrameSize size, const Colour& flat) {
   auto draw = draw_for(scene, ScenePart::Clouds);
   Image grid{5, 6, 3, {}};
@@ -182,8 +183,8 @@ std::vector<double> density_of(const std::vector<SceneShape>& shapes, FrameSize 
   return density;
 }
 
-std::vector<Fixation> look_around(const Random& scene, const std::vector<double>& density,
-                                  FrameSize size) {
+std::vector<Fixation> draw_fixations(const Random& scene, const std::vector<double>& density,
+                                     FrameSize size) {
   auto draw = draw_for(scene, ScenePart::Fixations);
   std::vector<double> below(density.size());
   std::partial_sum(density.begin(), density.end(), below.begin());
@@ -191,8 +192,8 @@ std::vector<Fixation> look_around(const Random& scene, const std::vector<double>
   for (auto& fixation : fixations) {
     const auto found =
         std::upper_bound(below.begin(), below.end() - 1, draw.uniform(0, below.back()));
-    const auto place = static_cast<int>(found - below.begin());
-    fixation = {static_cast<double>(place % size.width), static_cast<double>(place / size.width)};
+    const auto pixel = static_cast<int>(found - below.begin());
+    fixation = {static_cast<double>(pixel % size.width), static_cast<double>(pixel / size.width)};
   }
   return fixations;
 }
@@ -214,7 +215,7 @@ Scene make_scene(const SceneOptions& options, std::int64_t index) {
   scene.picture = paint_scene(random, options.size, scene.shapes);
   const auto density = density_of(scene.shapes, options.size);
   scene.density = {height, width, 1, {density.begin(), density.end()}};
-  scene.fixations = look_around(random, density, options.size);
+  scene.fixations = draw_fixations(random, density, options.size);
   scene.target =
       fixation_map(scene.fixations, options.size, {scene_sigma(options.size)}, "a scene");
   return scene;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up scenes to train and test saliency on without any download: shapes of one hue, a few of
-// another, and simulated fixations that mostly go to the odd ones. Contrast with the surroundings
-// is not enough to find them: every shape has it.
+// Synthetic scenes to train and test saliency without any download: shapes of one hue, a few odd
+// ones of another, and simulated fixations that mostly land on the odd ones. Local contrast alone
+// does not find them, as every shape has it.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 namespace ubique::data {
 
 struct SceneOptions {
-  std::int64_t train = 2000, valid = 300;  ///< scenes; those to validate with come last
+  std::int64_t train = 2000, valid = 300;  ///< number of scenes; validation scenes come last
   std::uint64_t seed = 42;
-  FrameSize size{64, 80};  ///< 16 to 2048 a side; shapes and blur grow with it
+  FrameSize size{64, 80};  ///< 16 to 2048 a side; shapes and blur scale with it
 };
 
 struct SceneShape {
@@ -29,16 +29,16 @@ struct SceneShape {
 struct Scene {
   io::Picture picture;
   std::vector<SceneShape> shapes;
-  std::vector<Fixation> fixations;  ///< whole pixels; some may be the same
-  Image target;                     ///< fixations as a map: blurred, 0..255
-  Image density;                    ///< what fixations were drawn from; its sum is 1
+  std::vector<Fixation> fixations;  ///< whole pixels, with repetitions
+  Image target;                     ///< blurred fixation map, 0..255
+  Image density;                    ///< distribution the fixations were drawn from; sums to 1
 };
 
-/// Scene number `index`: depends on seed, size and index alone. Usage error for options out of
+/// Scene number `index`; depends on seed, size and index only. Usage error for options out of
 /// range.
 Scene make_scene(const SceneOptions& options, std::int64_t index);
 
-/// How far fixations are blurred in a scene of this size: 2.5 pixels at 64 x 80.
+/// Sigma of the fixation blur for scenes of this size: 2.5 pixels at 64 x 80.
 double scene_sigma(FrameSize size);
 
 using SceneProgress = std::function<void(std::int64_t done, std::int64_t total)>;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Index lists of shuffled splits.
 #include "ubique/data/images/splits.h"
 
 #include "ubique/data/numpy_random.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The order in which NumPy's RandomState shuffles, so that training and validation sets are those
-// that published weights were made with.
+// Training and validation splits by NumPy's RandomState, the same that published weights were
+// trained with.
 #pragma once
 
 #include <cstdint>
@@ -14,12 +14,13 @@ inline constexpr std::uint32_t kSplitSeed = 42;
 std::vector<std::int64_t> numpy_shuffle(std::int64_t n, std::uint32_t seed = kSplitSeed);
 
 struct Split {
-  std::vector<std::int64_t> train, valid;  ///< places in the sorted list of files
+  std::vector<std::int64_t> train, valid;  ///< indices into the sorted list of files
 };
 
-/// The first `train` of a shuffle of `train + valid` train, the rest validate.
+/// Shuffles `train + valid` files; the first `train` are the training set.
 Split shuffled_split(std::int64_t train, std::int64_t valid);
-/// One shuffle of a class, used for each of the `classes` that follow one another.
+/// `train` and `valid` are per class; the same shuffle is applied to each of the consecutive
+/// classes.
 Split split_by_class(std::int64_t classes, std::int64_t train, std::int64_t valid);
 
 }  // namespace ubique::data

@@ -37,7 +37,7 @@ plan::Plan reduce_memory(plan::Plan plan, const plan::Needs& needs, const std::s
 }
 
 std::string try_batch(Learner& learner, const Dataset& dataset, const plan::Plan& plan) {
-  data::Piece piece;
+  data::MicroBatch piece;
   piece.indices = dataset.largest(std::min(plan.micro_batch.value, dataset.size()));
   const auto loaded = load_piece(dataset, std::move(piece), 0, plan.pinned_memory.value);
   std::string trouble;

@@ -28,10 +28,11 @@ class PieceSource {
   PieceSource(data::Sampler sampler, data::Cursor start, std::int64_t updates, std::int64_t at_once)
       : sampler_(std::move(sampler)), cursor_(start), left_(updates), at_once_(at_once) {}
 
-  std::optional<data::Piece> next() {
+  std::optional<data::MicroBatch> next() {
     if (waiting_.empty()) {
       if (left_ <= 0) return std::nullopt;
-      for (auto& piece : sampler_.pieces(cursor_, at_once_)) waiting_.push_back(std::move(piece));
+      for (auto& piece : sampler_.micro_batches(cursor_, at_once_))
+        waiting_.push_back(std::move(piece));
       cursor_ = sampler_.after(cursor_);
       --left_;
     }
@@ -44,15 +45,16 @@ class PieceSource {
   data::Sampler sampler_;
   data::Cursor cursor_;
   std::int64_t left_, at_once_;
-  std::deque<data::Piece> waiting_;
+  std::deque<data::MicroBatch> waiting_;
 };
 
 }  // namespace
 
-LoadedPiece load_piece(const Dataset& dataset, data::Piece piece, std::uint64_t seed, bool pinned) {
+LoadedPiece load_piece(const Dataset& dataset, data::MicroBatch piece, std::uint64_t seed,
+                       bool pinned) {
   const SampleRandoms randoms(Random(seed, number(Stream::Augmentation))
                                   .fork(static_cast<std::uint64_t>(piece.cursor.epoch)),
-                              piece.place);
+                              piece.position);
   try {
     auto batch = dataset.load(piece.indices, randoms);
     batch.first = piece.first;

@@ -15,7 +15,7 @@
 namespace ubique::engine {
 
 struct LoadedPiece {
-  data::Piece piece;
+  data::MicroBatch piece;
   Batch batch;  ///< on the host, pinned if the plan says so
 };
 
@@ -33,6 +33,7 @@ class Loader {
 };
 
 /// One batch, here and now.
-LoadedPiece load_piece(const Dataset& dataset, data::Piece piece, std::uint64_t seed, bool pinned);
+LoadedPiece load_piece(const Dataset& dataset, data::MicroBatch piece, std::uint64_t seed,
+                       bool pinned);
 
 }  // namespace ubique::engine

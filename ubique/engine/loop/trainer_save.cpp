@@ -44,7 +44,7 @@ std::filesystem::path TrainingRun::dump_update(const UpdateFacts& facts) {
     state_.cursor = {state_.cursor.epoch - 1, sampler_.updates_per_epoch() - 1};
   }
   auto dump = checkpoint(&facts);
-  const auto pieces = sampler_.pieces(state_.cursor, plan_.micro_batch.value);
+  const auto pieces = sampler_.micro_batches(state_.cursor, plan_.micro_batch.value);
   for (const auto& piece : pieces) {
     const auto loaded = load_piece(task_.training_set(), piece, recipe_.seed, false);
     for (const auto& [name, tensor] : loaded.batch.tensors) {

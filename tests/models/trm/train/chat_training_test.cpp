@@ -16,7 +16,7 @@ void write_conversations(const std::filesystem::path& folder, double split) {
     list.push_back({{{io::Role::User, "What is " + std::to_string(i) + "?"},
                      {io::Role::Assistant, i % 2 == 0 ? "Even." : "Odd, as it is."}}});
   }
-  (void)data::write_chat_set(folder, list, data::learn_chat_tokenizer({}, 266),
+  (void)data::write_chat_set(folder, list, data::train_chat_tokenizer({}, 266),
                              {.rows = {.length = 48}, .split = split});
 }
 

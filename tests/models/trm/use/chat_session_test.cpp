@@ -118,7 +118,7 @@ TEST_CASE(
       test::refusal_of(ErrorKind::Input, [&] { (void)session.ask(std::string(21, 'a')); }),
       "got 25 tokens with its markers, expected at most 24"));
   CHECK(session.turns().empty());
-  const io::Tokenizer larger(data::learn_chat_tokenizer({{{{io::Role::User, "abababab"}}}}, 300));
+  const io::Tokenizer larger(data::train_chat_tokenizer({{{{io::Role::User, "abababab"}}}}, 300));
   const io::ChatTemplate others(larger);
   CHECK(test::contains(
       test::refusal_of(ErrorKind::Input, [&] { nn::ChatSession(decoder, others, {}); }),

@@ -27,7 +27,7 @@ constexpr std::size_t kBatch = 8;
 ScoredImage scored_image(const SaliencySample& sample) {
   const auto size = io::image_size(sample.stimulus, io::ExifOrientation::Ignore);
   ScoredImage image{sample.id, size.width, size.height, {}, {}};
-  auto looks = data::looks_of(sample);
+  auto looks = data::fixation_list_of(sample);
   image.points = std::move(looks.fixations);
   image.observers = std::move(looks.observers);
   return image;

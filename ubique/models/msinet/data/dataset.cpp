@@ -94,8 +94,8 @@ std::vector<data::Fixation> SaliencyDataset::points(std::int64_t index) const {
   const auto& from = sample(index);
   const auto size = io::image_size(from.stimulus, io::ExifOrientation::Ignore);
   auto points = data::fixations_of(from);
-  for (auto& point : points) {  // placed() has pixel centres at integers, MapPoint at halves
-    point = data::placed(point, {size.height, size.width}, frame_);
+  for (auto& point : points) {  // to_frame() has pixel centres at integers, MapPoint at halves
+    point = data::to_frame(point, {size.height, size.width}, frame_);
     point = {point.x + 0.5, point.y + 0.5};
   }
   return points;

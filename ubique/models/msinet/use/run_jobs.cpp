@@ -6,7 +6,7 @@
 #include <set>
 
 #include "ubique/base/terminal/log.h"
-#include "ubique/data/images/datasets.h"
+#include "ubique/data/images/pairing.h"
 #include "ubique/models/msinet/use/run_settings.h"
 #include "ubique/models/msinet/use/video_files.h"
 

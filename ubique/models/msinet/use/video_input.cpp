@@ -11,7 +11,7 @@
 #include "ubique/base/files/process.h"
 #include "ubique/base/files/stream.h"
 #include "ubique/base/text/text.h"
-#include "ubique/data/images/datasets.h"
+#include "ubique/data/images/pairing.h"
 #include "ubique/io/images/image.h"
 #include "ubique/models/msinet/use/video_files.h"
 

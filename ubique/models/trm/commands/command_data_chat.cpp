@@ -102,7 +102,7 @@ engine::Outcome make_chat_data(const engine::Request& request) {
   const auto list = io::read_conversations({request.inputs.begin(), request.inputs.end()});
   if (!settings.splits && list.conversations.size() < kFewestToSplit) settings.set.split = 1;
   auto tokenizer = settings.tokenizer.empty()
-                       ? data::learn_chat_tokenizer(list.conversations, settings.vocabulary)
+                       ? data::train_chat_tokenizer(list.conversations, settings.vocabulary)
                        : io::read_tokenizer(settings.tokenizer).model();
   const auto folder = request.output.empty() ? fs::path("chat-data") : request.output;
   const auto report =

@@ -143,7 +143,7 @@ std::unique_ptr<TrmTask> make_task(const engine::Request& request) {
 }
 
 void TrmTask::checkpoint_saved(const std::filesystem::path& folder) {
-  data::keep_chat_tokenizer(parts_.settings.data.front(), folder);
+  data::copy_chat_tokenizer(parts_.settings.data.front(), folder);
 }
 
 std::unique_ptr<engine::Optimizer> TrmTask::make_optimizer(
