@@ -92,10 +92,10 @@ DirectoryRange DirectoryReader::find_directory64(std::uint64_t end) const {
   require(number(at + 16, 4) == 0 && number(at + 20, 4) == 0 &&
               number(at + 24, 8) == number(at + 32, 8),
           "it is one part of several");
-  const DirectoryRange place{number(at + 48, 8), number(at + 40, 8), number(at + 32, 8)};
-  require(place.begin <= at && place.size == at - place.begin,
+  const DirectoryRange directory{number(at + 48, 8), number(at + 40, 8), number(at + 32, 8)};
+  require(directory.begin <= at && directory.size == at - directory.begin,
           "its list of entries is not where it should be");
-  return place;
+  return directory;
 }
 
 DirectoryRange DirectoryReader::find_directory() const {
@@ -106,10 +106,10 @@ DirectoryRange DirectoryReader::find_directory() const {
   }
   require(number(end + 4, 4) == 0 && number(end + 8, 2) == number(end + 10, 2),
           "it is one part of several");
-  const DirectoryRange place{number(end + 16, 4), number(end + 12, 4), number(end + 10, 2)};
-  require(place.begin <= end && place.size == end - place.begin,
+  const DirectoryRange directory{number(end + 16, 4), number(end + 12, 4), number(end + 10, 2)};
+  require(directory.begin <= end && directory.size == end - directory.begin,
           "its list of entries is not where it should be");
-  return place;
+  return directory;
 }
 
 void DirectoryReader::read_sizes64(CheckedEntry& result, std::span<const std::byte> extra) const {
@@ -199,17 +199,18 @@ void DirectoryReader::check_overlap(std::vector<CheckedEntry> entries, std::uint
 }
 
 std::vector<ZipEntry> DirectoryReader::read() const {
-  const auto place = find_directory();
+  const auto directory = find_directory();
   std::vector<CheckedEntry> checked;
   std::set<std::string_view> names;
-  auto at = place.begin;
-  const auto end = place.begin + place.size;
+  auto at = directory.begin;
+  const auto end = directory.begin + directory.size;
   while (at < end) {
     checked.push_back(read_entry(at));
     at += zip::kCentralBytes + number(at + 28, 2) + number(at + 30, 2) + number(at + 32, 2);
   }
-  require(at == end && checked.size() == place.count, "its list of entries has the wrong length");
-  check_overlap(checked, place.begin);
+  require(at == end && checked.size() == directory.count,
+          "its list of entries has the wrong length");
+  check_overlap(checked, directory.begin);
   std::vector<ZipEntry> entries;
   for (const auto& one : checked) {
     check(names.insert(one.entry.name).second, ErrorKind::Input,

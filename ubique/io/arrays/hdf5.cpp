@@ -68,7 +68,7 @@ std::uint64_t Hdf5Reader::root_address() {
   }
   cursor.take(version == 0 ? 9 : version == 1 ? 13 : 1);
   check(cursor.address() == 0, ErrorKind::Input,
-        "[io.hdf5] {} has something in front of its content, which cannot be read here. Save it "
+        "[io.hdf5] {} has a user block before its content, which cannot be read here. Save it "
         "again with h5py.",
         source_.name);
   cursor.address();
@@ -156,7 +156,7 @@ void Hdf5Reader::locate_tensor(std::span<const std::byte> layout, TensorInfo& te
   Hdf5Cursor cursor(source_, layout);
   const auto version = cursor.number(1), kind = cursor.number(1);
   constexpr std::uint64_t kCompact = 0, kContiguous = 1;
-  if (version != 3 && version != 4) refuse(tensor.name, "is stored in a very old way");
+  if (version != 3 && version != 4) refuse(tensor.name, "is stored in an outdated layout");
   if (kind != kCompact && kind != kContiguous) refuse(tensor.name, "is stored in pieces");
   std::uint64_t stored = 0;
   if (kind == kCompact) {

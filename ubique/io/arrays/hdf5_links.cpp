@@ -118,7 +118,7 @@ void refuse_dense_storage(const Hdf5Source& source, std::uint64_t heap) {
 }  // namespace
 
 void Hdf5Links::enter(std::uint64_t address) {
-  if (!entered_.insert(address).second) source_.damaged("its parts lead in a circle");
+  if (!entered_.insert(address).second) source_.damaged("its links form a cycle");
 }
 
 std::vector<Hdf5Link> Hdf5Links::of(const std::vector<Hdf5Part>& parts) {

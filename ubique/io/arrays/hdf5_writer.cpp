@@ -255,7 +255,8 @@ std::string hdf5_bytes(std::span<const HostTensor> tensors,
   for (const auto& tensor : tensors) {
     auto& node = node_at(root, tensor.name);
     check(&node != &root && node.children.empty() && node.tensor == nullptr, ErrorKind::Internal,
-          "[io.hdf5] tensor '{}' is nowhere, or where a group is.", printable(tensor.name));
+          "[io.hdf5] tensor '{}' has an empty path or the path of a group.",
+          printable(tensor.name));
     node.tensor = &tensor;
   }
   for (const auto& attribute : attributes) {

@@ -141,7 +141,7 @@ DType onnx_dtype(std::uint64_t number, const std::string& where) {
     if (static_cast<std::uint64_t>(known) == number) return dtype;
   }
   fail(ErrorKind::Input,
-       "[io.onnx] {}: an element type that we have not; got number {}, expected a float, integer "
+       "[io.onnx] {}: unknown element type; got number {}, expected a float, integer "
        "or bool.",
        where, number);
 }
@@ -155,7 +155,7 @@ HostTensor parse_onnx_tensor(std::span<const std::byte> bytes, const std::string
   const bool fits = std::none_of(tensor.shape.begin(), tensor.shape.end(),
                                  [](std::int64_t extent) { return extent < 0; });
   check(fields.typed && expected && fits && tensor.shape.size() <= kMaxTensorDimensions,
-        ErrorKind::Input, "[io.onnx] {}: its type or shape cannot be; got {}.", where,
+        ErrorKind::Input, "[io.onnx] {}: its type or shape is impossible; got {}.", where,
         shape_text(tensor.shape));
   if (fields.is_external) {
     tensor.bytes = external_bytes(fields, *expected, where, files);

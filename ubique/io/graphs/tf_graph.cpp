@@ -119,7 +119,7 @@ class TfTensorReader {
   /// TensorFlow omits repeated values at the end, so a few bytes can expand to gigabytes.
   std::vector<std::byte> from_list(std::uint64_t bytes, std::uint64_t& repeat_budget) const {
     const auto width = size_of(type_->dtype);
-    require(list_.size() % width == 0 && list_.size() <= bytes, "it has more values than places");
+    require(list_.size() % width == 0 && list_.size() <= bytes, "it has more values than elements");
     require(bytes <= repeat_budget, "it repeats a value too often");
     repeat_budget -= bytes;
     const auto values = std::as_bytes(std::span(list_));

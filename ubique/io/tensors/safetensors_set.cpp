@@ -196,7 +196,7 @@ std::vector<std::string> names_with_ending(const fs::path& folder, std::string_v
       names.push_back(std::move(name));
     }
   }
-  check(!error, ErrorKind::Input, "[io.safetensors] cannot look into {}; {}.", folder.string(),
+  check(!error, ErrorKind::Input, "[io.safetensors] cannot list {}; {}.", folder.string(),
         error.message());
   std::sort(names.begin(), names.end());
   return names;

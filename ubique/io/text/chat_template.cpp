@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Looks up the markers and encodes turns.
 #include "ubique/io/text/chat_template.h"
 
 #include "ubique/base/error.h"
@@ -31,12 +32,12 @@ std::vector<std::string> ChatMarkers::all() const {
           assistant.end, system.start, system.end};
 }
 
-void MarkedTokens::add(std::int32_t id, bool assistant) {
+void ChatTokens::add(std::int32_t id, bool assistant) {
   ids.push_back(id);
   by_assistant.push_back(assistant);
 }
 
-void MarkedTokens::add(const MarkedTokens& more) {
+void ChatTokens::add(const ChatTokens& more) {
   ids.insert(ids.end(), more.ids.begin(), more.ids.end());
   by_assistant.insert(by_assistant.end(), more.by_assistant.begin(), more.by_assistant.end());
 }
@@ -54,22 +55,22 @@ ChatTemplate::ChatTemplate(const Tokenizer& tokenizer, const ChatMarkers& marker
   }
 }
 
-MarkedTokens ChatTemplate::turn(const Turn& turn) const {
+ChatTokens ChatTemplate::turn(const Turn& turn) const {
   const bool assistant = turn.role == Role::Assistant;
-  MarkedTokens tokens;
+  ChatTokens tokens;
   tokens.add(start_of(turn.role), false);
   for (const auto id : tokenizer_->encode(turn.text)) tokens.add(id, assistant);
   tokens.add(end_of(turn.role), assistant);
   return tokens;
 }
 
-MarkedTokens ChatTemplate::turns(std::span<const Turn> turns, bool whole) const {
-  MarkedTokens tokens;
+ChatTokens ChatTemplate::turns(std::span<const Turn> turns, bool complete) const {
+  ChatTokens tokens;
   for (const auto& each : turns) {
     if (tokens.size() > 0) tokens.add(separator_, false);
     tokens.add(turn(each));
   }
-  if (whole) tokens.add(end_, false);
+  if (complete) tokens.add(end_, false);
   return tokens;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns a conversation into tokens: each turn between the markers of its role, turns joined by a
-// separator, an end marker last. Training data and prompts are made by the same code, so they
-// cannot differ. Text that looks like a marker stays text.
+// Encodes conversations for chat models: each turn between the markers of its role, a separator
+// between turns, an end marker last. Training data and prompts use the same code, so they cannot
+// differ. A marker typed inside a text is encoded as plain text.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace ubique::io {
 
-/// The markers of a template, as data. Each is one special token of the tokenizer.
+/// The markers of a chat template; each is a special token of the tokenizer.
 struct ChatMarkers {
   std::string pad = "<|pad|>", end = "<|endoftext|>", start = "<|startoftext|>";
   std::string separator = "<|sep|>";
@@ -25,23 +25,25 @@ struct ChatMarkers {
   std::array<RoleMarkers, 3> roles = {{{"<|system|>", "<|endsystem|>"},
                                        {"<|user|>", "<|enduser|>"},
                                        {"<|assistant|>", "<|endassistant|>"}}};  ///< by Role
-  /// All of them, in the order in which a tokenizer that lacks them gets them.
+  /// All markers, in the order in which they are added to a tokenizer.
   std::vector<std::string> all() const;
 };
 
-/// Token ids, and which of them the assistant produces: its text and the marker that ends it.
-struct MarkedTokens {
+/// Token ids with a mask of those that the assistant produces, on which the loss is computed: its
+/// text and its end marker.
+struct ChatTokens {
   std::vector<std::int32_t> ids;
-  std::vector<bool> by_assistant;
+  std::vector<bool> by_assistant;  ///< of each id
 
   std::size_t size() const { return ids.size(); }
   void add(std::int32_t id, bool assistant);
-  void add(const MarkedTokens& more);
+  void add(const ChatTokens& more);
 };
 
+/// The chat template of a tokenizer: the ids of its markers, and how turns are encoded with them.
 class ChatTemplate {
  public:
-  /// Input error that names the markers which the tokenizer lacks. The tokenizer must outlive this.
+  /// Input error that names the markers that the tokenizer lacks. The tokenizer must outlive this.
   explicit ChatTemplate(const Tokenizer& tokenizer, const ChatMarkers& markers = {});
 
   const Tokenizer& tokenizer() const { return *tokenizer_; }
@@ -51,10 +53,11 @@ class ChatTemplate {
   std::int32_t start_of(Role role) const { return starts_[static_cast<std::size_t>(role)]; }
   std::int32_t end_of(Role role) const { return ends_[static_cast<std::size_t>(role)]; }
 
-  MarkedTokens turn(const Turn& turn) const;
-  /// Turns joined by separators; followed by the end marker if `whole`.
-  MarkedTokens turns(std::span<const Turn> turns, bool whole) const;
-  /// The prompt of the assistant's next turn: all turns so far and the marker that starts it.
+  /// One turn with its markers.
+  ChatTokens turn(const Turn& turn) const;
+  /// Turns joined by separators; followed by the end marker if the conversation is `complete`.
+  ChatTokens turns(std::span<const Turn> turns, bool complete) const;
+  /// The prompt for the assistant's next turn: all turns so far and its start marker.
   std::vector<std::int32_t> prompt(std::span<const Turn> turns) const;
 
  private:

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Recognises the format of each entry and parses its turns.
 #include "ubique/io/text/conversation.h"
 
 #include <algorithm>
@@ -15,13 +16,13 @@ namespace {
 
 constexpr std::int64_t kLongestFile = 8LL << 30;
 
-/// One entry of a file, for messages: "talks.json entry 3".
+/// One entry of a file, with its position for messages: "chats.json entry 3".
 struct Entry {
   const Json& json;
-  std::string place;
+  std::string where;
 };
 
-/// Lists of turns: where they are and what their parts are called.
+/// The keys of a format with a list of turns.
 struct TurnKeys {
   const char* list;
   const char* role;
@@ -54,13 +55,13 @@ Conversation listed_turns(const Entry& entry, const Json& list, const TurnKeys& 
     const auto* role = text_of(turn, keys.role);
     const auto* text = text_of(turn, keys.text);
     check(role != nullptr && text != nullptr, ErrorKind::Input,
-          "[io.chat] {} turn {} lacks a text; expected \"{}\" and \"{}\", both texts.", entry.place,
+          "[io.chat] {} turn {} lacks a text; expected \"{}\" and \"{}\", both texts.", entry.where,
           number, keys.role, keys.text);
     const auto known = parse_role(*role);
     check(known.has_value(), ErrorKind::Input,
-          "[io.chat] {} turn {} is said by nobody known; got '{}', expected user (human, "
+          "[io.chat] {} turn {} has an unknown role; got '{}', expected user (human, "
           "prompter), assistant (gpt, chatgpt, bot, model) or system.",
-          entry.place, number, io::printable(*role, 40));
+          entry.where, number, printable(*role, 40));
     conversation.turns.push_back({*known, *text});
   }
   return conversation;
@@ -70,7 +71,7 @@ Conversation listed_turns(const Entry& entry, const Json& list, const TurnKeys& 
   std::vector<std::string> keys;
   if (entry.json.is_object()) {
     for (const auto& [key, value] : entry.json.items()) {
-      keys.push_back("'" + io::printable(key, 40) + "'");
+      keys.push_back("'" + printable(key, 40) + "'");
       if (keys.size() == 8) break;
     }
   }
@@ -81,7 +82,7 @@ Conversation listed_turns(const Entry& entry, const Json& list, const TurnKeys& 
        "[io.chat] {} is in none of the formats; got {}, expected \"conversations\" with \"from\" "
        "and \"value\" (ShareGPT), \"messages\" with \"role\" and \"content\" (OpenAssistant), or "
        "\"instruction\", \"output\" and perhaps \"input\" (Alpaca).",
-       entry.place, got);
+       entry.where, got);
 }
 
 Conversation read_entry(const Entry& entry) {
@@ -115,9 +116,9 @@ void add_lines(ConversationList& list, std::string_view text, const std::string&
     text.remove_prefix(std::min(end + 1, text.size()));
     ++number;
     if (line.empty()) continue;
-    const auto place = fmt::format("{} line {}", where, number);
-    const auto json = parse_json(line, place);
-    add_entry(list, {json, place});
+    const auto position = fmt::format("{} line {}", where, number);
+    const auto json = parse_json(line, position);
+    add_entry(list, {json, position});
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversations from the JSON files that people share: ShareGPT, Alpaca and OpenAssistant, as one
-// list or a line each. Knows nothing of tokens.
+// Reads conversations in the common JSON formats (ShareGPT, Alpaca, OpenAssistant), as one list or
+// as JSON lines. Text only: chat_template.h encodes them.
 #pragma once
 
 #include <cstdint>
@@ -15,6 +15,7 @@ enum class Role { System, User, Assistant };
 
 std::string_view to_string(Role role);  ///< "system", "user", "assistant"
 
+/// One message of a conversation.
 struct Turn {
   Role role = Role::User;
   std::string text;
@@ -27,14 +28,14 @@ struct Conversation {
 
 struct ConversationList {
   std::vector<Conversation> conversations;
-  std::int64_t empty = 0;  ///< entries without any turn, left out
+  std::int64_t empty = 0;  ///< skipped entries without turns
 };
 
-/// ShareGPT: "conversations" of "from" and "value"; OpenAssistant: "messages" of "role" and
-/// "content"; Alpaca: "instruction", "input", "output". Each entry may be of another kind. Input
-/// error that names the entry by its number, the keys that it has and those that each kind needs.
+/// ShareGPT: "conversations" with "from" and "value"; OpenAssistant: "messages" with "role" and
+/// "content"; Alpaca: "instruction", "input", "output". Formats may be mixed. Input error that
+/// names the number of the entry, its keys, and the keys that each format needs.
 ConversationList parse_conversations(std::string_view text, const std::string& where);
-/// All files one after another. Input error if they hold no conversation at all.
+/// The conversations of all files, in order. Input error if there are none.
 ConversationList read_conversations(const std::vector<std::filesystem::path>& files);
 
 }  // namespace ubique::io

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of files that come from files: only what lies beside is opened.
+// Checks file names that come from untrusted files: only files in the same folder may be opened.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace ubique::io {
 
-/// A file's name without folders and control characters.
+/// Whether it is a file name without folders and control characters.
 inline bool is_plain_name(std::string_view name) {
   return !name.empty() && name != "." && name != ".." &&
          std::none_of(name.begin(), name.end(), [](char letter) {

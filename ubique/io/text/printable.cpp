@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Escapes text code point by code point.
 #include "ubique/io/text/printable.h"
 
 #include <fmt/format.h>

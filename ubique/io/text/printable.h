@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts that come from files, made safe to show: a tensor's name must not move the cursor of a
-// terminal or fill the screen.
+// Makes text from untrusted files safe to print: a tensor's name must not control the terminal or
+// fill the screen.
 #pragma once
 
 #include <string>
@@ -8,8 +8,7 @@
 
 namespace ubique::io {
 
-/// Control characters and bytes that are no UTF-8 as \xNN; more than `limit` bytes are cut, with
-/// "…" in their place.
+/// Escapes control characters and invalid UTF-8 as \xNN; cuts after `limit` bytes with "…".
 std::string printable(std::string_view text, std::size_t limit = 160);
 
 }  // namespace ubique::io

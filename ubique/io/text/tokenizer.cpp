@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds the tables, encodes and decodes.
 #include "ubique/io/text/tokenizer.h"
 
 #include <algorithm>
@@ -12,19 +13,19 @@
 namespace ubique::io {
 namespace {
 
-/// Some files leave ids out; none needs more than this beside twice its tokens.
+/// Some files skip ids; ids up to twice the number of tokens plus this are accepted.
 constexpr std::int64_t kMostGaps = 65'536;
 
-bool is_blank_at(std::string_view text, std::size_t at) {
+bool is_space_at(std::string_view text, std::size_t at) {
   const auto point = code_point_at(text, at);
   return point.valid && character_class(point.value) == CharacterClass::Space;
 }
 
-std::string_view without_blanks_at_end(std::string_view text) {
+std::string_view without_trailing_space(std::string_view text) {
   while (!text.empty()) {
     auto last = text.size() - 1;
     while (last > 0 && (static_cast<unsigned char>(text[last]) & 0xC0U) == 0x80U) --last;
-    if (!is_blank_at(text, last)) break;
+    if (!is_space_at(text, last)) break;
     text = text.substr(0, last);
   }
   return text;
@@ -112,10 +113,10 @@ void Tokenizer::add_added(const std::string& where) {
 }
 
 const AddedToken* Tokenizer::added_at(std::string_view text, std::size_t at,
-                                      Markers markers) const {
+                                      SpecialTokens special) const {
   for (const auto i : added_by_byte_[static_cast<unsigned char>(text[at])]) {
     const auto& added = model_.added[i];
-    if (added.special && markers == Markers::Text) continue;
+    if (added.special && special == SpecialTokens::AsText) continue;
     if (text.substr(at).starts_with(added.content)) return &added;
   }
   return nullptr;
@@ -139,21 +140,21 @@ void Tokenizer::encode_plain(std::string_view text, Merger& merger,
   });
 }
 
-std::vector<std::int32_t> Tokenizer::encode(std::string_view text, Markers markers) const {
+std::vector<std::int32_t> Tokenizer::encode(std::string_view text, SpecialTokens special) const {
   std::vector<std::int32_t> ids;
   Merger merger(merges_);
   std::size_t start = 0;
   for (std::size_t at = 0; at < text.size();) {
-    const auto* added = added_at(text, at, markers);
+    const auto* added = added_at(text, at, special);
     if (added == nullptr) {
       ++at;
       continue;
     }
     const auto before = text.substr(start, at - start);
-    encode_plain(added->strip_left ? without_blanks_at_end(before) : before, merger, ids);
+    encode_plain(added->strip_left ? without_trailing_space(before) : before, merger, ids);
     ids.push_back(added->id);
     at += added->content.size();
-    while (added->strip_right && at < text.size() && is_blank_at(text, at)) {
+    while (added->strip_right && at < text.size() && is_space_at(text, at)) {
       at += code_point_at(text, at).length;
     }
     start = at;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of byte spellings in both directions.
 #include "ubique/io/text/tokenizer_bytes.h"
 
 #include <array>
@@ -12,10 +13,10 @@ constexpr int kHiddenBytes = 68;
 
 struct ByteSpelling {
   std::array<char32_t, 256> character{};
-  std::array<int, 256 + kHiddenBytes> byte{};  // -1 where a character stands for none
+  std::array<int, 256 + kHiddenBytes> byte{};  // -1: the character spells no byte
 };
 
-bool stands_for_itself(unsigned byte) {
+bool is_kept(unsigned byte) {
   return (byte >= 33 && byte <= 126) || (byte >= 161 && byte <= 172) || byte >= 174;
 }
 
@@ -25,7 +26,7 @@ const ByteSpelling& byte_spelling() {
     made.byte.fill(-1);
     char32_t next = 256;
     for (unsigned byte = 0; byte < 256; ++byte) {
-      const char32_t character = stands_for_itself(byte) ? byte : next++;
+      const char32_t character = is_kept(byte) ? byte : next++;
       made.character[byte] = character;
       made.byte[character] = static_cast<int>(byte);
     }

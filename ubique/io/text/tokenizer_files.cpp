@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding a tokenizer in a folder, GPT-2's pair of files, and writing tokenizer.json.
+// GPT-2's pair of files, the search for a tokenizer in a folder, and what the readers share.
 #include "ubique/io/text/tokenizer_files.h"
+
+#include <algorithm>
+#include <limits>
+
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
 #include "ubique/base/text/json.h"
-#include "ubique/io/text/tokenizer.h"
+#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {
@@ -12,97 +16,40 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kEndOfText = "<|endoftext|>";
-constexpr std::int64_t kLongestTokenizer = 1LL << 28;  // the largest known are 20 MB
-
-Json step_json(SplitStep step) {
-  switch (step) {
-    case SplitStep::EachNumber:
-      return {{"type", "Digits"}, {"individual_digits", true}};
-    case SplitStep::NumberRuns:
-      return {{"type", "Digits"}, {"individual_digits", false}};
-    case SplitStep::PrefixSpace:  // without words of its own; bytes are spelled once, at the end
-    case SplitStep::Words:
-      break;
-  }
-  return {{"type", "Split"},
-          {"pattern", {{"Regex", kWordPattern}}},
-          {"behavior", "Isolated"},
-          {"invert", false}};
-}
-
-Json byte_level_json(bool prefix_space, bool words) {
-  return {{"type", "ByteLevel"},
-          {"add_prefix_space", prefix_space},
-          {"trim_offsets", true},
-          {"use_regex", words}};
-}
-
-/// ByteLevel is one step of a file for up to three of ours (blank, words, spelling of bytes), and
-/// must be its last one.
-Json split_json(const WordSplit& steps) {
-  auto end = steps.size();
-  const bool words = end > 0 && steps[end - 1] == SplitStep::Words;
-  if (words) --end;
-  const bool prefix = end > 0 && steps[end - 1] == SplitStep::PrefixSpace;
-  if (prefix) --end;
-  const auto last = byte_level_json(prefix, words);
-  if (end == 0) return last;
-  auto list = Json::array();
-  for (std::size_t i = 0; i < end; ++i) {
-    check(steps[i] != SplitStep::PrefixSpace, ErrorKind::Internal,
-          "[io.tokenizer] a blank before pieces that are cut again cannot be written.");
-    list.push_back(step_json(steps[i]));
-  }
-  list.push_back(last);
-  return {{"type", "Sequence"}, {"pretokenizers", list}};
-}
-
-Json added_json(const std::vector<AddedToken>& tokens) {
-  auto list = Json::array();
-  for (const auto& token : tokens) {
-    list.push_back({{"id", token.id},
-                    {"content", token.content},
-                    {"single_word", false},
-                    {"lstrip", token.strip_left},
-                    {"rstrip", token.strip_right},
-                    {"normalized", token.normalized},
-                    {"special", token.special}});
-  }
-  return list;
-}
-
-/// Objects of tens of thousands of keys: straight to the end of the list, without a search.
-Json vocabulary_json(const TokenizerModel& model) {
-  auto object = Json::object();
-  auto& entries = object.get_ref<Json::object_t&>();
-  for (const auto& [spelling, id] : model.vocabulary) entries.emplace_back(spelling, id);
-  return object;
-}
+constexpr std::int64_t kLongestTokenizer = 1LL << 28;  // bytes; the largest known has 20 MB
 
 }  // namespace
 
-std::string tokenizer_json(const TokenizerModel& model) {
-  auto merges = Json::array();
-  for (const auto& [left, right] : model.merges) merges.push_back(left + " " + right);
-  Json root = {{"version", "1.0"},          {"truncation", nullptr},
-               {"padding", nullptr},        {"added_tokens", added_json(model.added)},
-               {"normalizer", nullptr},     {"pre_tokenizer", split_json(model.split)},
-               {"post_processor", nullptr}, {"decoder", byte_level_json(true, true)}};
-  root["model"] = {{"type", "BPE"},
-                   {"dropout", nullptr},
-                   {"unk_token", nullptr},
-                   {"continuing_subword_prefix", nullptr},
-                   {"end_of_word_suffix", nullptr},
-                   {"fuse_unk", false},
-                   {"byte_fallback", false},
-                   {"ignore_merges", model.whole_words_first}};
-  root["model"]["vocab"] = vocabulary_json(model);
-  root["model"]["merges"] = std::move(merges);
-  return root.dump(1) + "\n";
+std::int32_t token_id(const Json& id, const std::string& where) {
+  const bool whole = id.is_number_integer();
+  const auto value =
+      !whole ? -1
+      : id.is_number_unsigned()
+          ? static_cast<std::int64_t>(std::min<std::uint64_t>(id.get<std::uint64_t>(), 1ULL << 40U))
+          : id.get<std::int64_t>();
+  check(whole && value >= 0 && value < std::numeric_limits<std::int32_t>::max(), ErrorKind::Input,
+        "[io.tokenizer] {} has an invalid token id; got {}.", where,
+        printable(id.dump(-1, ' ', true), 40));
+  return static_cast<std::int32_t>(value);
 }
 
-void write_tokenizer(const fs::path& path, const TokenizerModel& model) {
-  write_file(path, tokenizer_json(model));
+void read_vocabulary(const Json& vocabulary, TokenizerModel& model, const std::string& where) {
+  check(vocabulary.is_object(), ErrorKind::Input,
+        "[io.tokenizer] {} has no vocabulary; got {}, expected tokens with their ids.", where,
+        vocabulary.type_name());
+  for (const auto& [spelling, id] : vocabulary.items()) {
+    model.vocabulary.emplace_back(spelling, token_id(id, where));
+  }
+}
+
+std::pair<std::string, std::string> merge_line(const std::string& line, const std::string& where) {
+  const auto blank = line.find(' ');
+  const bool two = blank != std::string::npos && blank > 0 && blank + 1 < line.size() &&
+                   line.find(' ', blank + 1) == std::string::npos;
+  check(two, ErrorKind::Input,
+        "[io.tokenizer] {} has a merge that is not two tokens with a blank between; got '{}'.",
+        where, printable(line, 80));
+  return {line.substr(0, blank), line.substr(blank + 1)};
 }
 
 Tokenizer parse_gpt2_tokenizer(std::string_view vocabulary, std::string_view merges,

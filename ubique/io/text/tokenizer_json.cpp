@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// tokenizer.json, as far as it is byte-level BPE; every part that would change the tokens and is
-// not understood is an error, never left out in silence.
+// tokenizer.json, read and written, as far as it is byte-level BPE. A part that would change the
+// tokens and is not supported is an error, never ignored.
 #include <algorithm>
-#include <limits>
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
@@ -25,7 +24,7 @@ std::string text_member(const Json& object, const char* key) {
   return value.is_string() ? value.get<std::string>() : std::string();
 }
 
-bool switch_member(const Json& object, const char* key, bool otherwise) {
+bool bool_member(const Json& object, const char* key, bool otherwise) {
   const auto& value = member_of(object, key);
   return value.is_boolean() ? value.get<bool>() : otherwise;
 }
@@ -36,7 +35,7 @@ bool switch_member(const Json& object, const char* key, bool otherwise) {
        expected);
 }
 
-/// A step's type for messages; files of other kinds have anything there.
+/// The type of a step, for messages.
 std::string type_of(const Json& step) {
   const auto type = text_member(step, "type");
   return type.empty() ? "without a type" : "'" + printable(type, 40) + "'";
@@ -45,7 +44,7 @@ std::string type_of(const Json& step) {
 void add_pattern_step(const Json& step, WordSplit& steps, const std::string& where) {
   const auto pattern = text_member(member_of(step, "pattern"), "Regex");
   const auto behaviour = text_member(step, "behavior");
-  const bool inverted = switch_member(step, "invert", false);
+  const bool inverted = bool_member(step, "invert", false);
   const bool apart = behaviour == "Isolated" || (inverted && behaviour == "Removed");
   if (apart && pattern == kWordPattern) return steps.push_back(SplitStep::Words);
   if (apart && !inverted && pattern == R"(\p{N})") return steps.push_back(SplitStep::EachNumber);
@@ -58,13 +57,13 @@ void add_split_steps(const Json& step, WordSplit& steps, const std::string& wher
   if (type == "Sequence") {
     for (const auto& part : member_of(step, "pretokenizers")) add_split_steps(part, steps, where);
   } else if (type == "Digits") {
-    steps.push_back(switch_member(step, "individual_digits", false) ? SplitStep::EachNumber
-                                                                    : SplitStep::NumberRuns);
+    steps.push_back(bool_member(step, "individual_digits", false) ? SplitStep::EachNumber
+                                                                  : SplitStep::NumberRuns);
   } else if (type == "Split") {
     add_pattern_step(step, steps, where);
   } else if (type == "ByteLevel") {
-    if (switch_member(step, "add_prefix_space", true)) steps.push_back(SplitStep::PrefixSpace);
-    if (switch_member(step, "use_regex", true)) steps.push_back(SplitStep::Words);
+    if (bool_member(step, "add_prefix_space", true)) steps.push_back(SplitStep::PrefixSpace);
+    if (bool_member(step, "use_regex", true)) steps.push_back(SplitStep::Words);
   } else {
     refuse(where, "pre_tokenizer " + type_of(step), "Digits, Split, ByteLevel or a Sequence");
   }
@@ -72,7 +71,7 @@ void add_split_steps(const Json& step, WordSplit& steps, const std::string& wher
         "[io.tokenizer] {} has more than 16 steps before its words.", where);
 }
 
-/// A post_processor or decoder that only knows bytes; a Sequence of such ones.
+/// Whether a post_processor or decoder is ByteLevel, or a Sequence of such.
 bool is_byte_level(const Json& part, const char* list) {
   const auto type = text_member(part, "type");
   if (type == "ByteLevel") return true;
@@ -82,7 +81,7 @@ bool is_byte_level(const Json& part, const char* list) {
                      [&](const Json& each) { return is_byte_level(each, list); });
 }
 
-void check_around(const Json& root, const std::string& where) {
+void check_other_parts(const Json& root, const std::string& where) {
   const auto& normalizer = member_of(root, "normalizer");
   if (!normalizer.is_null()) refuse(where, "normalizer " + type_of(normalizer), "none");
   const auto& processor = member_of(root, "post_processor");
@@ -102,7 +101,7 @@ void check_model(const Json& model, const std::string& where) {
   }
   const auto& dropout = member_of(model, "dropout");
   if (dropout.is_number() && dropout.get<double>() != 0) refuse(where, "dropout", "none");
-  if (switch_member(model, "byte_fallback", false)) refuse(where, "byte_fallback", "false");
+  if (bool_member(model, "byte_fallback", false)) refuse(where, "byte_fallback", "false");
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     if (!text_member(model, key).empty()) refuse(where, key, "none");
   }
@@ -130,61 +129,94 @@ void read_added(const Json& list, TokenizerModel& model, const std::string& wher
     const auto& id = member_of(entry, "id");
     check(id.is_number_integer() && member_of(entry, "content").is_string(), ErrorKind::Input,
           "[io.tokenizer] {}: added token {} lacks its id or content.", where, model.added.size());
-    if (switch_member(entry, "single_word", false)) {
+    if (bool_member(entry, "single_word", false)) {
       refuse(where, "single_word of an added token", "false");
     }
     model.added.push_back({.id = token_id(id, where),
                            .content = text_member(entry, "content"),
-                           .special = switch_member(entry, "special", false),
-                           .strip_left = switch_member(entry, "lstrip", false),
-                           .strip_right = switch_member(entry, "rstrip", false),
-                           .normalized = switch_member(entry, "normalized", false)});
+                           .special = bool_member(entry, "special", false),
+                           .strip_left = bool_member(entry, "lstrip", false),
+                           .strip_right = bool_member(entry, "rstrip", false),
+                           .normalized = bool_member(entry, "normalized", false)});
   }
+}
+
+Json step_json(SplitStep step) {
+  switch (step) {
+    case SplitStep::EachNumber:
+      return {{"type", "Digits"}, {"individual_digits", true}};
+    case SplitStep::NumberRuns:
+      return {{"type", "Digits"}, {"individual_digits", false}};
+    case SplitStep::PrefixSpace:  // both are part of the final ByteLevel
+    case SplitStep::Words:
+      break;
+  }
+  return {{"type", "Split"},
+          {"pattern", {{"Regex", kWordPattern}}},
+          {"behavior", "Isolated"},
+          {"invert", false}};
+}
+
+Json byte_level_json(bool prefix_space, bool words) {
+  return {{"type", "ByteLevel"},
+          {"add_prefix_space", prefix_space},
+          {"trim_offsets", true},
+          {"use_regex", words}};
+}
+
+/// A ByteLevel step in a file covers up to three of ours (prefix space, words, spelling of bytes)
+/// and must come last.
+Json split_json(const WordSplit& steps) {
+  auto end = steps.size();
+  const bool words = end > 0 && steps[end - 1] == SplitStep::Words;
+  if (words) --end;
+  const bool prefix = end > 0 && steps[end - 1] == SplitStep::PrefixSpace;
+  if (prefix) --end;
+  const auto last = byte_level_json(prefix, words);
+  if (end == 0) return last;
+  auto list = Json::array();
+  for (std::size_t i = 0; i < end; ++i) {
+    check(steps[i] != SplitStep::PrefixSpace, ErrorKind::Internal,
+          "[io.tokenizer] a blank before pieces that are cut again cannot be written.");
+    list.push_back(step_json(steps[i]));
+  }
+  list.push_back(last);
+  return {{"type", "Sequence"}, {"pretokenizers", list}};
+}
+
+Json added_json(const std::vector<AddedToken>& tokens) {
+  auto list = Json::array();
+  for (const auto& token : tokens) {
+    list.push_back({{"id", token.id},
+                    {"content", token.content},
+                    {"single_word", false},
+                    {"lstrip", token.strip_left},
+                    {"rstrip", token.strip_right},
+                    {"normalized", token.normalized},
+                    {"special", token.special}});
+  }
+  return list;
+}
+
+/// Appends directly: an ordered object would search its tens of thousands of keys for each.
+Json vocabulary_json(const TokenizerModel& model) {
+  auto object = Json::object();
+  auto& entries = object.get_ref<Json::object_t&>();
+  for (const auto& [spelling, id] : model.vocabulary) entries.emplace_back(spelling, id);
+  return object;
 }
 
 }  // namespace
-
-std::int32_t token_id(const Json& id, const std::string& where) {
-  const bool whole = id.is_number_integer();
-  const auto value =
-      !whole ? -1
-      : id.is_number_unsigned()
-          ? static_cast<std::int64_t>(std::min<std::uint64_t>(id.get<std::uint64_t>(), 1ULL << 40U))
-          : id.get<std::int64_t>();
-  check(whole && value >= 0 && value < std::numeric_limits<std::int32_t>::max(), ErrorKind::Input,
-        "[io.tokenizer] {} has a token id that is none; got {}.", where,
-        printable(id.dump(-1, ' ', true), 40));
-  return static_cast<std::int32_t>(value);
-}
-
-void read_vocabulary(const Json& vocabulary, TokenizerModel& model, const std::string& where) {
-  check(vocabulary.is_object(), ErrorKind::Input,
-        "[io.tokenizer] {} has no vocabulary; got {}, expected tokens with their ids.", where,
-        vocabulary.type_name());
-  for (const auto& [spelling, id] : vocabulary.items()) {
-    model.vocabulary.emplace_back(spelling, token_id(id, where));
-  }
-}
-
-std::pair<std::string, std::string> merge_line(const std::string& line, const std::string& where) {
-  const auto blank = line.find(' ');
-  const bool two = blank != std::string::npos && blank > 0 && blank + 1 < line.size() &&
-                   line.find(' ', blank + 1) == std::string::npos;
-  check(two, ErrorKind::Input,
-        "[io.tokenizer] {} has a merge that is not two tokens with a blank between; got '{}'.",
-        where, printable(line, 80));
-  return {line.substr(0, blank), line.substr(blank + 1)};
-}
 
 Tokenizer parse_tokenizer_json(std::string_view text, const std::string& where) {
   const auto root = parse_json(text, where);
   const auto& bpe = member_of(root, "model");
   check_model(bpe, where);
-  check_around(root, where);
+  check_other_parts(root, where);
   TokenizerModel model;
   model.split.clear();
   add_split_steps(member_of(root, "pre_tokenizer"), model.split, where);
-  model.whole_words_first = switch_member(bpe, "ignore_merges", false);
+  model.whole_words_first = bool_member(bpe, "ignore_merges", false);
   read_vocabulary(member_of(bpe, "vocab"), model, where);
   read_merges(member_of(bpe, "merges"), model, where);
   read_added(member_of(root, "added_tokens"), model, where);
@@ -195,6 +227,30 @@ Tokenizer parse_tokenizer_json(std::string_view text, const std::string& where) 
            "none, or tokens for all 256 bytes");
   }
   return tokenizer;
+}
+
+std::string tokenizer_json(const TokenizerModel& model) {
+  auto merges = Json::array();
+  for (const auto& [left, right] : model.merges) merges.push_back(left + " " + right);
+  Json root = {{"version", "1.0"},          {"truncation", nullptr},
+               {"padding", nullptr},        {"added_tokens", added_json(model.added)},
+               {"normalizer", nullptr},     {"pre_tokenizer", split_json(model.split)},
+               {"post_processor", nullptr}, {"decoder", byte_level_json(true, true)}};
+  root["model"] = {{"type", "BPE"},
+                   {"dropout", nullptr},
+                   {"unk_token", nullptr},
+                   {"continuing_subword_prefix", nullptr},
+                   {"end_of_word_suffix", nullptr},
+                   {"fuse_unk", false},
+                   {"byte_fallback", false},
+                   {"ignore_merges", model.whole_words_first}};
+  root["model"]["vocab"] = vocabulary_json(model);
+  root["model"]["merges"] = std::move(merges);
+  return root.dump(1) + "\n";
+}
+
+void write_tokenizer(const std::filesystem::path& path, const TokenizerModel& model) {
+  write_file(path, tokenizer_json(model));
 }
 
 }  // namespace ubique::io

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Byte pairs merged, the earliest learnt first and the leftmost of equals. A word of n bytes takes
-// n log n steps, so that a megabyte without a blank is no attack.
+// Merges of byte-pair encoding: lowest rank first, leftmost first among equals. A word of n bytes
+// takes O(n log n) steps, so that a megabyte without whitespace is harmless.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ namespace ubique::io {
 class MergeTable {
  public:
   struct Merge {
-    std::int32_t rank = 0;  ///< lower goes first
-    std::int32_t id = 0;    ///< what the pair becomes
+    std::int32_t rank = 0;  ///< lower merges first
+    std::int32_t id = 0;    ///< the merged token
   };
 
   void reserve(std::size_t count) { merges_.reserve(count); }
@@ -34,7 +34,7 @@ class MergeTable {
   std::unordered_map<std::uint64_t, Merge> merges_;
 };
 
-/// Merges words one after another with one set of buffers.
+/// Merges the tokens of words; reuses its buffers from word to word.
 class Merger {
  public:
   explicit Merger(const MergeTable& table) : table_(table) {}
@@ -48,14 +48,14 @@ class Merger {
     std::int32_t before, after;  // -1: none
   };
   struct Candidate {
-    std::int32_t rank, place;
+    std::int32_t rank, position;
     bool operator>(const Candidate& other) const {
-      return rank != other.rank ? rank > other.rank : place > other.place;
+      return rank != other.rank ? rank > other.rank : position > other.position;
     }
   };
 
-  void offer(std::int32_t place);
-  bool take(const Candidate& candidate);
+  void push_candidate(std::int32_t position);
+  bool merge(const Candidate& candidate);
 
   const MergeTable& table_;
   std::vector<Symbol> symbols_;

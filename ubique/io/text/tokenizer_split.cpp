@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The split steps over code points.
 #include "ubique/io/text/tokenizer_split.h"
 
 #include <span>
@@ -21,7 +22,7 @@ Character character_at(std::string_view text, std::size_t at) {
   return {point.valid ? character_class(point.value) : CharacterClass::Other, point.length};
 }
 
-/// Where the characters of one kind that begin at `at` end.
+/// End of the run of characters of one kind that begins at `at`.
 std::size_t run_end(std::string_view text, std::size_t at, CharacterClass kind) {
   while (at < text.size()) {
     const auto next = character_at(text, at);
@@ -39,8 +40,8 @@ std::size_t contraction(std::string_view text) {
   return 0;
 }
 
-/// Blanks before something else leave the last one to it.
-std::size_t blanks_end(std::string_view text, std::size_t at) {
+/// End of a run of whitespace; its last character is left to a following word.
+std::size_t space_end(std::string_view text, std::size_t at) {
   auto last = at;
   auto end = at;
   while (end < text.size()) {
@@ -58,7 +59,7 @@ std::size_t word_end(std::string_view text, std::size_t at) {
   }
   const auto start = text[at] == ' ' && at + 1 < text.size() ? at + 1 : at;
   const auto kind = character_at(text, start).kind;
-  return kind == CharacterClass::Space ? blanks_end(text, at) : run_end(text, start, kind);
+  return kind == CharacterClass::Space ? space_end(text, at) : run_end(text, start, kind);
 }
 
 void cut_words(std::string_view text, const Word& word) {
@@ -96,7 +97,7 @@ void split_from(std::string_view text, std::span<const SplitStep> steps, const W
     case SplitStep::PrefixSpace:
       return text.starts_with(' ') ? rest(text) : rest(" " + std::string(text));
     case SplitStep::Words:
-      // The last step of nearly every file: no second call for each word.
+      // Usually the last step: saves one call per word.
       return steps.size() == 1 ? cut_words(text, word) : cut_words(text, rest);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A text cut into words, inside which byte pairs may merge: GPT-2's pattern and the steps that code
-// models put before it. Written by hand over code points; no regular expressions are compiled.
+// Pre-tokenization: splits a text into words, within which byte pairs merge. GPT-2's pattern and
+// the steps that code models put before it, written by hand without regular expressions.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,20 @@
 
 namespace ubique::io {
 
-/// One step; each later one cuts the pieces of the one before.
+/// One step; each splits the pieces of the step before.
 enum class SplitStep {
-  EachNumber,   ///< every numeric character alone
-  NumberRuns,   ///< numbers apart from the rest
-  PrefixSpace,  ///< a blank before each piece that has none
-  Words,        ///< GPT-2's pattern: contractions, letters, numbers, signs, blanks
+  EachNumber,   ///< each numeric character becomes a piece
+  NumberRuns,   ///< runs of numeric characters become pieces
+  PrefixSpace,  ///< a space is put before each piece that has none
+  Words,        ///< GPT-2's pattern: contractions, letters, numbers, punctuation, whitespace
 };
 
 using WordSplit = std::vector<SplitStep>;
 
-/// GPT-2's pattern as files spell it.
+/// GPT-2's pattern as tokenizer.json contains it.
 extern const std::string_view kWordPattern;
 
-/// Calls `word` for each piece in order. Bytes that are no UTF-8 count as signs.
+/// Calls `word` for each piece in order. Invalid UTF-8 counts as punctuation.
 void split_words(std::string_view text, const WordSplit& steps,
                  const std::function<void(std::string_view)>& word);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Counts pairs and merges the most frequent one, with a heap that is updated lazily.
 #include "ubique/io/text/tokenizer_trainer.h"
 
 #include <algorithm>
@@ -11,8 +12,8 @@
 namespace ubique::io {
 namespace {
 
-/// Longer ones (keys, pictures as text) are learnt from in parts: each merge reads all the words
-/// that it touches, and one of a megabyte would be read thousands of times.
+/// Longer words (keys, base64 data) are split: each merge rereads all words that contain the pair,
+/// so a word of a megabyte would be read thousands of times.
 constexpr std::size_t kLongestWord = 256;
 
 using TokenPair = std::pair<std::int32_t, std::int32_t>;
@@ -24,13 +25,14 @@ struct CountedWord {
 
 struct PairUse {
   std::int64_t count = 0;
-  std::vector<std::int32_t> words;  // all that have it; some no longer do, or are named twice
+  std::vector<std::int32_t>
+      words;  // indices of words with the pair; may contain stale and repeated ones
 };
 
 struct QueuedPair {
   std::int64_t count;
   TokenPair pair;
-  /// The heap's top is the commonest pair, of equals the lowest.
+  /// The top of the heap is the most frequent pair, among equals the lowest.
   bool operator<(const QueuedPair& other) const {
     return count != other.count ? count < other.count : pair > other.pair;
   }
@@ -44,9 +46,9 @@ struct PairHash {
   }
 };
 
-class PairLearner {
+class PairMerger {
  public:
-  PairLearner(TokenizerModel& model, const TrainerOptions& options)
+  PairMerger(TokenizerModel& model, const TrainerOptions& options)
       : model_(model), options_(options) {
     for (const auto& content : options.special) {
       model_.added.push_back({.id = next_id(), .content = content});
@@ -74,18 +76,18 @@ class PairLearner {
     words_.push_back(std::move(counted));
   }
 
-  void learn() {
+  void run() {
     for (const auto& [pair, use] : uses_) queue({use.count, pair});
     while (next_id() < options_.size && !heap_.empty()) {
       std::pop_heap(heap_.begin(), heap_.end());
       const auto best = heap_.back();
       heap_.pop_back();
       const auto count = uses_[best.pair].count;
-      if (count != best.count) {  // other merges took some of them since
+      if (count != best.count) {  // stale: other merges changed the count
         queue({count, best.pair});
         continue;
       }
-      if (count < std::max<std::int64_t>(options_.least_count, 1)) break;
+      if (count < std::max<std::int64_t>(options_.min_count, 1)) break;
       merge(best.pair);
     }
   }
@@ -94,9 +96,9 @@ class PairLearner {
   std::int32_t next_id() const { return static_cast<std::int32_t>(model_.vocabulary.size()); }
 
   std::int32_t add_token(const std::string& spelling) {
-    const auto [place, added] = ids_.emplace(spelling, next_id());
-    if (added) model_.vocabulary.emplace_back(spelling, place->second);
-    return place->second;
+    const auto [known, added] = ids_.emplace(spelling, next_id());
+    if (added) model_.vocabulary.emplace_back(spelling, known->second);
+    return known->second;
   }
 
   void queue(const QueuedPair& entry) {
@@ -125,7 +127,7 @@ class PairLearner {
     for (const auto& other : touched_) queue({uses_[other].count, other});
   }
 
-  /// Replaces the pair in one word, from the left, and notes which pairs came and went.
+  /// Replaces the pair in one word from left to right, and updates the counts of its neighbours.
   void merge_in(std::int32_t index, const TokenPair& pair, std::int32_t merged) {
     auto& word = words_[static_cast<std::size_t>(index)];
     auto& symbols = word.symbols;
@@ -138,9 +140,9 @@ class PairLearner {
         continue;
       }
       change(pair, -word.count, index);
-      if (kept > 0) exchange({symbols[kept - 1], pair.first}, {symbols[kept - 1], merged}, index);
+      if (kept > 0) replace({symbols[kept - 1], pair.first}, {symbols[kept - 1], merged}, index);
       if (i + 2 < symbols.size()) {
-        exchange({pair.second, symbols[i + 2]}, {merged, symbols[i + 2]}, index);
+        replace({pair.second, symbols[i + 2]}, {merged, symbols[i + 2]}, index);
       }
       symbols[kept++] = merged;
       i += 2;
@@ -148,11 +150,11 @@ class PairLearner {
     symbols.resize(kept);
   }
 
-  void exchange(const TokenPair& gone, const TokenPair& come, std::int32_t index) {
+  void replace(const TokenPair& removed, const TokenPair& added, std::int32_t index) {
     const auto count = words_[static_cast<std::size_t>(index)].count;
-    change(gone, -count, index);
-    change(come, count, index);
-    touched_.push_back(come);
+    change(removed, -count, index);
+    change(added, count, index);
+    touched_.push_back(added);
   }
 
   TokenizerModel& model_;
@@ -187,12 +189,12 @@ void TokenizerTrainer::add(std::string_view text) {
 TokenizerModel TokenizerTrainer::train() const {
   TokenizerModel model;
   model.split = options_.split;
-  PairLearner learner(model, options_);
-  // The order of words decides nothing, but memory and time are then the same in every run too.
+  PairMerger merger(model, options_);
+  // The order does not affect the result; sorting makes memory and time reproducible too.
   std::vector<std::pair<std::string_view, std::int64_t>> words(words_.begin(), words_.end());
   std::sort(words.begin(), words.end());
-  for (const auto& [word, count] : words) learner.add_word(word, count);
-  learner.learn();
+  for (const auto& [word, count] : words) merger.add_word(word, count);
+  merger.run();
   return model;
 }
 

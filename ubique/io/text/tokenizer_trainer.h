@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learns a byte-level BPE vocabulary from texts: the commonest pair merges first, of equals the one
-// with the lower ids. Nothing else decides, so the same texts give the same file on every machine,
-// whatever order they come in.
+// Trains a byte-level BPE vocabulary: the most frequent pair merges first, among equals the one
+// with the lower ids. Deterministic: the same texts give the same file on every machine, in any
+// order.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,24 @@
 namespace ubique::io {
 
 struct TrainerOptions {
-  std::int64_t size = 4096;               ///< tokens in all: special ones, 256 bytes, merges
-  std::vector<std::string> special = {};  ///< take the first ids
-  std::int64_t least_count = 2;           ///< pairs seen less often do not merge
+  std::int64_t size = 4096;               ///< vocabulary size: special tokens, 256 bytes and merges
+  std::vector<std::string> special = {};  ///< special tokens; they get the first ids
+  std::int64_t min_count = 2;             ///< rarer pairs do not merge
   WordSplit split = {SplitStep::Words};
 };
 
 class TokenizerTrainer {
  public:
-  /// Usage error for a size that has no room for the special tokens and the bytes.
+  /// Usage error for a size below the number of special tokens and bytes.
   explicit TokenizerTrainer(TrainerOptions options);
 
   void add(std::string_view text);
-  /// Fewer tokens than asked for if the texts have no more pairs.
+  /// Gives fewer tokens than asked for if no pairs are left.
   TokenizerModel train() const;
 
  private:
   TrainerOptions options_;
-  std::unordered_map<std::string, std::int64_t> words_;  // how often each was seen
+  std::unordered_map<std::string, std::int64_t> words_;  // frequency of each word
 };
 
 }  // namespace ubique::io

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Binary search in the Unicode tables; ASCII by a table.
 #include "ubique/io/text/unicode.h"
 
 #include <algorithm>
@@ -10,8 +11,8 @@
 namespace ubique::io {
 namespace {
 
-/// `ranges` holds first and last points in turn: the first value not below `point` is either the
-/// point itself or the last of the range that it lies in.
+/// `ranges` alternates first and last points: the first value not below `point` is the point itself
+/// or the last point of its range.
 bool lies_in(std::span<const std::uint32_t> ranges, std::uint32_t point) {
   const auto found = std::lower_bound(ranges.begin(), ranges.end(), point);
   if (found == ranges.end()) return false;
@@ -25,7 +26,7 @@ bool is_white_space(std::uint32_t point) {
          point == 0x202F || point == 0x205F || point == 0x3000;
 }
 
-CharacterClass looked_up(std::uint32_t point) {
+CharacterClass search_class(std::uint32_t point) {
   if (is_white_space(point)) return CharacterClass::Space;
   if (lies_in(kLetterRanges, point)) return CharacterClass::Letter;
   return lies_in(kNumberRanges, point) ? CharacterClass::Number : CharacterClass::Other;
@@ -34,7 +35,7 @@ CharacterClass looked_up(std::uint32_t point) {
 std::array<CharacterClass, 128> ascii_classes() {
   std::array<CharacterClass, 128> classes{};
   for (std::uint32_t point = 0; point < classes.size(); ++point) {
-    classes[point] = looked_up(point);
+    classes[point] = search_class(point);
   }
   return classes;
 }
@@ -43,7 +44,7 @@ std::array<CharacterClass, 128> ascii_classes() {
 
 CharacterClass character_class(char32_t point) {
   static const auto ascii = ascii_classes();
-  return point < ascii.size() ? ascii[point] : looked_up(point);
+  return point < ascii.size() ? ascii[point] : search_class(point);
 }
 
 }  // namespace ubique::io

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What kind of character a code point is, as far as tokenizers ask: Unicode's own tables, whatever
+// Character classes of code points, as tokenizers need them: from Unicode's tables, independent of
 // the locale.
 #pragma once
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// UTF-8 by the table of valid byte sequences.
 #include "ubique/io/text/utf8.h"
 
 #include <cstdint>
@@ -8,7 +9,7 @@ namespace {
 
 constexpr char32_t kReplacement = 0xFFFD;
 
-/// Bytes of the code point that begins with `lead`; 0 if none does.
+/// Length of the sequence that begins with `lead`; 0 if it begins none.
 std::size_t utf8_length(unsigned char lead) {
   if (lead < 0x80U) return 1;
   if (lead >= 0xC2U && lead <= 0xDFU) return 2;
@@ -17,7 +18,7 @@ std::size_t utf8_length(unsigned char lead) {
   return 0;
 }
 
-/// The second byte decides about overlong forms, surrogates and the end of the code space.
+/// Restricting the second byte excludes overlong forms, surrogates and points above U+10FFFF.
 bool is_second(unsigned char lead, unsigned char next) {
   const unsigned low = lead == 0xE0U ? 0xA0U : lead == 0xF0U ? 0x90U : 0x80U;
   const unsigned high = lead == 0xEDU ? 0x9FU : lead == 0xF4U ? 0x8FU : 0xBFU;
@@ -66,7 +67,8 @@ std::string replace_invalid_utf8(std::string_view text) {
 }
 
 std::size_t complete_utf8(std::string_view text) {
-  const auto first = text.size() > 3 ? text.size() - 3 : 0;  // no cut one is longer
+  const auto first =
+      text.size() > 3 ? text.size() - 3 : 0;  // an incomplete sequence has at most 3 bytes
   for (std::size_t i = first; i < text.size(); ++i) {
     if (code_point_at(text, i).cut) return i;
   }

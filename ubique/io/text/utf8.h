@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes as text: whether they are UTF-8 at all, and their code points one by one.
+// Decoding, validation and encoding of UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -9,26 +9,25 @@
 namespace ubique::io {
 
 struct CodePoint {
-  char32_t value = 0;      ///< U+FFFD where the bytes are none
-  std::size_t length = 0;  ///< bytes; of what is none, the longest part that could begin one
+  char32_t value = 0;      ///< U+FFFD if invalid
+  std::size_t length = 0;  ///< bytes; if invalid, the longest prefix of a valid sequence
   bool valid = false;
-  bool cut = false;  ///< not valid only because the text ends too early
+  bool cut = false;  ///< invalid only because the text ends too early
 };
 
-/// The code point that begins at byte `at` of the text, which has more than `at` bytes. Overlong
-/// forms, surrogates and points above U+10FFFF are none.
+/// The code point at byte `at`, which must be inside the text. Overlong forms, surrogates and
+/// points above U+10FFFF are invalid.
 CodePoint code_point_at(std::string_view text, std::size_t at);
 
 bool is_utf8(std::string_view text);
 
-/// Each part that is no UTF-8 as one U+FFFD.
+/// Replaces each invalid sequence by U+FFFD.
 std::string replace_invalid_utf8(std::string_view text);
 
-/// How many bytes of the text's start can be shown already: all but a code point that still lacks
-/// its last bytes.
+/// Length of the text without an incomplete code point at its end: what can be printed already.
 std::size_t complete_utf8(std::string_view text);
 
-/// Appends the code point, which must be valid.
+/// `point` must be at most U+10FFFF.
 void append_utf8(std::string& text, char32_t point);
 
 }  // namespace ubique::io

@@ -215,7 +215,7 @@ void PickleMachine::fill(std::vector<PickleId> items, bool pairs) {
   auto& node = top();
   const bool takes_pairs = node.kind == PickleKind::Dict || node.kind == PickleKind::Call;
   const bool takes_items = node.kind == PickleKind::List || node.kind == PickleKind::Set;
-  require(pairs ? takes_pairs : takes_items, "something is added to what is no container");
+  require(pairs ? takes_pairs : takes_items, "it adds items to a value that is no container");
   require(!pairs || items.size() % 2 == 0, "a dict has a key without a value");
   node.items.insert(node.items.end(), items.begin(), items.end());
 }
@@ -244,7 +244,7 @@ bool PickleMachine::run_add_items(Op op) {
 
 void PickleMachine::memoize(std::uint64_t key) {
   top();
-  require(memo_.size() < kMaxPickleNodes, "it keeps too many values");
+  require(memo_.size() < kMaxPickleNodes, "it memoizes too many values");
   memo_[key] = stack_.back();
 }
 
@@ -276,7 +276,7 @@ bool PickleMachine::run_stack(Op op) {
     case Op::BinGet:
     case Op::LongBinGet: {
       const auto found = memo_.find(source_.take_number(op == Op::BinGet ? 1 : 4));
-      require(found != memo_.end(), "it asks for a value that it never kept");
+      require(found != memo_.end(), "it reads a memo entry that was never written");
       stack_.push_back(found->second);
       return true;
     }
@@ -304,7 +304,7 @@ void PickleMachine::push_call() {
   const auto arguments = pop(), callee = pop();
   require(
       result_[callee].kind == PickleKind::Global && result_[arguments].kind == PickleKind::Tuple,
-      "it calls something that is no name");
+      "it calls a value that is no imported name");
   PickleNode node{PickleKind::Call};
   node.text = result_[callee].text;
   node.arguments = arguments;
@@ -324,7 +324,7 @@ bool PickleMachine::run_calling(Op op) {
     case Op::StackGlobal: {
       const auto name = pop(), module = pop();
       require(result_[name].kind == PickleKind::Text && result_[module].kind == PickleKind::Text,
-              "it imports something that is no name");
+              "it imports a name that is no text");
       push_global(result_[module].text + "." + result_[name].text);
       return true;
     }

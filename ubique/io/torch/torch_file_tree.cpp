@@ -216,8 +216,7 @@ Json TreeReader::dict(const std::vector<PickleId>& pairs, const std::string& pat
           "[io.torch_file] {} has the key '{}' twice in one dict; expected it once.", file_,
           printable(join_path(path, key)));
     check(key != kTensorKey && key != kBytesKey, ErrorKind::Input,
-          "[io.torch_file] {} has a dict with the key '{}', which stands for something else here.",
-          file_, key);
+          "[io.torch_file] {} has a dict with the key '{}', which is reserved here.", file_, key);
     // An ordered object is a list: appending directly avoids its linear search.
     members.emplace_back(key, value(pairs[i + 1], join_path(path, key), depth + 1));
   }
