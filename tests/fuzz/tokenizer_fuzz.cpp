@@ -13,7 +13,7 @@ using fuzz::require;
 namespace {
 
 void examine(const io::Tokenizer& tokenizer, std::string_view text) {
-  const auto ids = tokenizer.encode(text, io::Markers::Tokens);
+  const auto ids = tokenizer.encode(text, io::SpecialTokens::Parse);
   (void)tokenizer.decode(ids);
   for (const auto id : tokenizer.encode(text)) require(!tokenizer.is_special(id));
   std::string bytes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns files of other programs into safetensors and back, and texts into tokens, so that
-// tests/peers can compare: each line of kVerbs is one direction. Values beside the tensors go to
-// stdout or come as JSON text.
+// Converts files of other programs to safetensors and back, and texts to tokens, for the
+// comparisons in tests/peers: one entry of kVerbs per direction. Other values go to stdout or come
+// as JSON text.
 #include <cstdio>
 #include <functional>
 #include <map>
@@ -66,7 +66,7 @@ void tokenize(const Arguments& in) {
   const auto tokenizer = io::read_tokenizer(in.at(0));
   auto rows = Json::array();
   for (const auto& text : parse_json(read_file(in.at(1)), in.at(1))) {
-    rows.push_back(tokenizer.encode(text.get<std::string>(), io::Markers::Tokens));
+    rows.push_back(tokenizer.encode(text.get<std::string>(), io::SpecialTokens::Parse));
   }
   std::puts(rows.dump().c_str());
 }

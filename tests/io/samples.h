@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small safetensors files made by hand, byte by byte, so that the tests of the reader do not depend
-// on the writer.
+// Small safetensors files built by hand, so that the tests of the reader do not depend on the
+// writer.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace ubique::test {
 
-/// A file of any length field, header and data, sensible or not.
+/// A file with any length field, header and data, valid or not.
 inline std::string file_with_length(std::uint64_t length, std::string_view header,
                                     std::string_view data) {
   std::string file;
@@ -39,7 +39,7 @@ inline std::string text_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Two tensors, metadata, a scalar and an empty one: what byte flips and cuts start from.
+/// Two tensors, metadata, a scalar and an empty tensor: the start of byte flips and cuts.
 inline std::string small_file() {
   return file_of(R"({"__metadata__":{"format":"pt","note":"two words"},)"
                  R"("b":)" +

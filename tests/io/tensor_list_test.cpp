@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file of tensors holds, in the words of an error message.
+// The listing of tensor files of every format, and the texts for error messages.
 #include "ubique/io/tensor_list.h"
 
 #include <doctest/doctest.h>
@@ -14,7 +14,7 @@
 
 using namespace ubique;
 
-TEST_CASE("tensor_list: files of every format are told by names and shapes") {
+TEST_CASE("tensor_list: files of every format are listed with names and shapes") {
   const test::ScratchFolder folder;
   std::vector<io::HostTensor> tensors;
   for (const auto* name : {"a", "b", "c", "d", "e"}) {
@@ -34,7 +34,7 @@ TEST_CASE("tensor_list: files of every format are told by names and shapes") {
   }
 }
 
-TEST_CASE("tensor_list: what cannot be listed is told too") {
+TEST_CASE("tensor_list: files that cannot be listed are described") {
   const test::ScratchFolder folder;
   CHECK(io::contents_text(folder.path()) == "a folder");
   write_file(folder / "a.txt", "hello");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// gzip streams of any size and piece size; damaged and truncated ones.
 #include <doctest/doctest.h>
 
 #include "tests/base/scratch.h"
@@ -26,7 +27,7 @@ std::string gzip_error(const std::string& file) {
   return test::error_of([&] { inflated(file); });
 }
 
-std::string noise(std::size_t size) {
+std::string random_text(std::size_t size) {
   const Random random(3);
   std::string text(size, '\0');
   for (std::size_t i = 0; i < size; ++i) text[i] = static_cast<char>(random.below(i, 17));
@@ -48,7 +49,7 @@ std::string written(const std::string& content, std::size_t piece, int level = i
 
 TEST_CASE("gzip: contents of any length come back, in pieces of any size") {
   for (const std::size_t size : {0, 1, 999, 1000, 1001, 200'000}) {
-    const auto content = noise(size);
+    const auto content = random_text(size);
     const auto file = gzipped(content);
     CHECK(io::is_gzip(test::bytes_of(file)));
     for (const std::size_t piece : {1, 1000, 65'536, 300'000}) {
@@ -68,7 +69,7 @@ TEST_CASE("gzip: what follows the last member is ignored") {
 }
 
 TEST_CASE("gzip: cut at any length, a stream is refused and said to be cut short") {
-  const auto file = gzipped(noise(400));
+  const auto file = gzipped(random_text(400));
   for (std::size_t length = 0; length < file.size(); ++length) {
     CAPTURE(length);
     const auto error = gzip_error(file.substr(0, length));
@@ -83,17 +84,17 @@ TEST_CASE("gzip: a second member that is cut short is refused") {
 }
 
 TEST_CASE("gzip: a wrong checksum or length is refused by name") {
-  auto file = gzipped(noise(400));
+  auto file = gzipped(random_text(400));
   file[file.size() - 6] = static_cast<char>(file[file.size() - 6] ^ 1);
   CHECK(
       test::contains(gzip_error(file), "checksum (CRC) does not fit; got 'incorrect data check'"));
-  file = gzipped(noise(400));
+  file = gzipped(random_text(400));
   file.back() = '\x7f';
   CHECK(test::contains(gzip_error(file), "'incorrect length check' at byte 400"));
 }
 
 TEST_CASE("gzip: with any byte changed, the content is the same or the stream is refused") {
-  const auto content = noise(300);
+  const auto content = random_text(300);
   const auto file = gzipped(content);
   for (std::size_t i = 0; i < file.size(); ++i) {
     for (const unsigned change : {1U, 16U, 128U, 255U}) {
@@ -107,8 +108,8 @@ TEST_CASE("gzip: with any byte changed, the content is the same or the stream is
   }
 }
 
-TEST_CASE("gzip: the checksum of what is left is looked at, up to a limit") {
-  auto file = gzipped(noise(500'000));
+TEST_CASE("gzip: the checksum is checked after the rest, up to a limit") {
+  auto file = gzipped(random_text(500'000));
   file[file.size() - 6] = static_cast<char>(file[file.size() - 6] ^ 1);
   const auto error_after = [&](std::uint64_t limit) {
     io::GzipReader reader(test::bytes_of(file), "x.gz");
@@ -129,13 +130,13 @@ TEST_CASE("gzip: no content is larger than what its size allows") {
 
 TEST_CASE("gzip: what is written, in pieces of any size and at any level, comes back") {
   for (const std::size_t size : {0, 1, 700'000}) {
-    const auto content = noise(size);
+    const auto content = random_text(size);
     for (const int level : {0, 1, 6, 9}) {
       CHECK(inflated(written(content, 65'537, level)) == content);
     }
   }
-  CHECK(written(noise(5000), 1) == written(noise(5000), 5000));
-  CHECK(written(noise(5000), 5000, 9).size() < written(noise(5000), 5000, 0).size());
+  CHECK(written(random_text(5000), 1) == written(random_text(5000), 5000));
+  CHECK(written(random_text(5000), 5000, 9).size() < written(random_text(5000), 5000, 0).size());
 }
 
 TEST_CASE("gzip: an unknown level is refused") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Archives that lie. Each must end as an Input error that says what was wrong.
+// Inconsistent and damaged archives: each gives an Input error that names the fault.
 #include <doctest/doctest.h>
 
 #include "tests/base/scratch.h"
@@ -45,7 +45,7 @@ TEST_CASE("zip: names that leave the folder are refused") {
   CHECK(error_for_zip(zip_of({{"a..b/...", "x"}})) == "no error");
 }
 
-TEST_CASE("zip: entries that lie about themselves are refused") {
+TEST_CASE("zip: inconsistent entries are refused") {
   SampleEntry entry{"a", "first"};
   const auto with = [&](auto change) {
     auto changed = entry;
@@ -87,7 +87,7 @@ TEST_CASE("zip: duplicates and overlaps are refused") {
                 "two entries overlap");
 }
 
-TEST_CASE("zip: an archive in parts, behind something else or with a wrong list is refused") {
+TEST_CASE("zip: a split archive, one after other data or with a wrong directory is refused") {
   auto parts = zip_of({{"a", "first"}});
   parts[parts.size() - 22 + 4] = 1;
   check_refused("parts", parts, "one part of several");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small zip archives made by hand, sensible or not, so that the tests of the reader do not depend
-// on the writer.
+// Zip archives built by hand, valid or not, so that the tests of the reader do not depend on the
+// writer.
 #pragma once
 
 #include <cstdint>
@@ -34,11 +34,11 @@ inline std::string deflate_block(std::string_view text) {
 struct SampleEntry {
   std::string name;
   std::string data;                        // unpacked
-  std::optional<std::string> packed = {};  // what lies in the file: deflated
-  unsigned flags = 0;                      // bit 3: sizes behind the data
+  std::optional<std::string> packed = {};  // deflated, as stored in the file
+  unsigned flags = 0;                      // bit 3: sizes follow the data
   unsigned method = packed ? 8 : 0;
   bool zip64 = false;                      // sizes and offset in a field of 8 bytes
-  std::optional<std::uint64_t> size = {};  // what the list says instead of the truth
+  std::optional<std::uint64_t> size = {};  // false value for the central directory
   std::optional<std::uint32_t> crc = {};
   std::optional<std::uint64_t> offset = {};
   std::optional<std::string> local_name = {};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What zip archives hold comes out as it went in, from archives of others and from our own.
+// Zip archives of other programs and our own: entries, zip64, alignment.
 #include <doctest/doctest.h>
 
 #include <cstring>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What we write is read again; files of Keras, where they lie beside the project; and files that
-// were changed, cut or made by hand to mislead.
+// HDF5 round trips; files of Keras, skipped where the golden files are missing; damaged and
+// misleading files.
 #include "ubique/io/arrays/hdf5.h"
 
 #include <doctest/doctest.h>
@@ -39,7 +39,7 @@ std::vector<Hdf5Attribute> sample_attributes() {
           {"b", "of a tensor", {"a"}, false}};
 }
 
-std::string error_for(const std::string& file) {
+std::string hdf5_error(const std::string& file) {
   return test::error_of([&] { io::parse_hdf5(test::bytes_of(file), "x.h5"); });
 }
 
@@ -228,9 +228,9 @@ TEST_CASE("hdf5: cut at any length, a file is refused") {
   const auto whole = io::hdf5_bytes(sample_tensors(), sample_attributes());
   for (std::size_t length = 0; length + 8 < whole.size(); ++length) {
     CAPTURE(length);
-    CHECK(is_refusal(error_for(whole.substr(0, length))));
+    CHECK(is_refusal(hdf5_error(whole.substr(0, length))));
   }
-  CHECK(error_for(whole) == "no error");
+  CHECK(hdf5_error(whole) == "no error");
 }
 
 TEST_CASE("hdf5: with any byte changed, a file is read or refused") {
@@ -240,7 +240,7 @@ TEST_CASE("hdf5: with any byte changed, a file is read or refused") {
     for (const unsigned change : {1U, 64U, 255U}) {
       auto changed = whole;
       changed[i] = static_cast<char>(static_cast<unsigned char>(changed[i]) ^ change);
-      const auto error = error_for(changed);
+      const auto error = hdf5_error(changed);
       if (error != "no error" && !is_refusal(error)) FAIL_CHECK(error);
       refused += error == "no error" ? 0 : 1;
     }
@@ -249,30 +249,31 @@ TEST_CASE("hdf5: with any byte changed, a file is read or refused") {
 }
 
 TEST_CASE("hdf5: what is not HDF5 is refused by name") {
-  CHECK(error_for("") == "input: [io.hdf5] x.h5 is not an HDF5 file; it looks like an empty file.");
-  CHECK(test::contains(error_for("PK\x03\x04"), "a zip archive"));
-  CHECK(test::contains(error_for("\x89HDF\r\n\x1a\n\x09"), "unknown version 9"));
+  CHECK(hdf5_error("") ==
+        "input: [io.hdf5] x.h5 is not an HDF5 file; it looks like an empty file.");
+  CHECK(test::contains(hdf5_error("PK\x03\x04"), "a zip archive"));
+  CHECK(test::contains(hdf5_error("\x89HDF\r\n\x1a\n\x09"), "unknown version 9"));
 }
 
 TEST_CASE("hdf5: values beyond the file, groups in a circle and absurd shapes are refused") {
   const auto file = io::hdf5_bytes(std::vector{tensor("g/x", DType::F32, {2, 3})});
   const auto number = [](std::uint64_t value) { return test::number_bytes(value, false); };
   const auto shape = number(2) + number(3);
-  CHECK(is_refusal(error_for(with_bytes(file, shape, 0, number(1U << 30U)))));
-  CHECK(is_refusal(error_for(with_bytes(file, shape, 0, number(~0ULL) + number(~0ULL)))));
+  CHECK(is_refusal(hdf5_error(with_bytes(file, shape, 0, number(1U << 30U)))));
+  CHECK(is_refusal(hdf5_error(with_bytes(file, shape, 0, number(~0ULL) + number(~0ULL)))));
   // The one name of the root leads back to the root.
   const auto root = file.substr(64, 8);
   const auto node = file.rfind("SNOD");
   auto circle = file;
   circle.replace(node + 16, 8, root);
-  CHECK(test::contains(error_for(circle), "lead in a circle"));
+  CHECK(test::contains(hdf5_error(circle), "lead in a circle"));
 }
 
 TEST_CASE("hdf5: small files whose attributes would fill the memory are refused") {
   std::string lengthless;
   for (int i = 0; i < 100; ++i) lengthless += texts_message(65'536, 0);
   CHECK(
-      test::contains(error_for(hdf5_start() + object_of(lengthless)), "65536 texts of no length"));
+      test::contains(hdf5_error(hdf5_start() + object_of(lengthless)), "65536 texts of no length"));
 
   constexpr std::uint64_t kLinks = 800, kLinkBytes = 4 + 3 + 3 + 8, kRootHead = 8;
   const auto shared = 48 + kRootHead + kLinks * kLinkBytes;
@@ -289,13 +290,13 @@ TEST_CASE("hdf5: small files whose attributes would fill the memory are refused"
   };
   const auto small = file(3);
   CHECK(io::parse_hdf5(test::bytes_of(small), "x.h5").attributes.size() == kLinks);
-  CHECK(test::contains(error_for(file(3000)), "attributes are longer than 64 MiB"));
+  CHECK(test::contains(hdf5_error(file(3000)), "attributes are longer than 64 MiB"));
 }
 
 TEST_CASE("hdf5: tensors in pieces are refused with what to do") {
   const auto file = io::hdf5_bytes(std::vector{tensor("g/x", DType::F32, {2, 3})});
   const auto layout = std::string("\x08\x00\x18\x00\x00\x00\x00\x00\x03", 9);
-  const auto error = error_for(with_bytes(file, layout, 9, "\x02"));
+  const auto error = hdf5_error(with_bytes(file, layout, 9, "\x02"));
   CHECK(test::contains(error, "'g/x' is stored in pieces"));
   CHECK(test::contains(error, "h5repack -l CONTI -f NONE"));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files are made here element by element, of either byte order, plain and compressed.
+// MATLAB files, built element by element: both byte orders, plain and compressed.
 #include "ubique/io/arrays/mat.h"
 
 #include <doctest/doctest.h>
@@ -70,7 +70,7 @@ std::vector<io::MatVariable> parse(const std::string& file) {
   return io::parse_mat(test::bytes_of(file), "x.mat");
 }
 
-std::string error_for(const std::string& file) {
+std::string mat_error(const std::string& file) {
   return test::error_of([&] { parse(file); });
 }
 
@@ -147,10 +147,10 @@ TEST_CASE("mat: what is neither numbers nor text, struct or cell is passed over"
 }
 
 TEST_CASE("mat: other versions are refused with what to do") {
-  CHECK(test::contains(error_for("MATLAB 7.3 MAT-file, Platform: GLNXA64"), "save(NAME, '-v7')"));
-  CHECK(test::contains(error_for("\x89HDF\r\n\x1a\n"), "version 7.3"));
-  CHECK(test::contains(error_for(""), "it looks like an empty file"));
-  CHECK(test::contains(error_for(std::string(200, '\0')), "not a .mat file of version 5 to 7"));
+  CHECK(test::contains(mat_error("MATLAB 7.3 MAT-file, Platform: GLNXA64"), "save(NAME, '-v7')"));
+  CHECK(test::contains(mat_error("\x89HDF\r\n\x1a\n"), "version 7.3"));
+  CHECK(test::contains(mat_error(""), "it looks like an empty file"));
+  CHECK(test::contains(mat_error(std::string(200, '\0')), "not a .mat file of version 5 to 7"));
 }
 
 TEST_CASE("mat: a missing variable is named beside those there are") {
@@ -167,7 +167,7 @@ TEST_CASE("mat: cut at any length, a file is refused or ends between two variabl
   for (std::size_t length = 0; length < whole.size(); ++length) {
     CAPTURE(length);
     const bool between = length == 128 || length == 128 + first.size();
-    const auto error = error_for(whole.substr(0, length));
+    const auto error = mat_error(whole.substr(0, length));
     CHECK((between ? error == "no error" : error.starts_with("input: [io.mat] x.mat")));
   }
 }
@@ -179,7 +179,7 @@ TEST_CASE("mat: with any byte changed, a file is read or refused") {
     for (const unsigned change : {1U, 64U, 255U}) {
       auto changed = whole;
       changed[i] = static_cast<char>(static_cast<unsigned char>(changed[i]) ^ change);
-      const auto error = error_for(changed);
+      const auto error = mat_error(changed);
       if (error != "no error" && !error.starts_with("input: [io.mat] x.mat")) FAIL_CHECK(error);
     }
   }
@@ -188,15 +188,15 @@ TEST_CASE("mat: with any byte changed, a file is read or refused") {
 TEST_CASE("mat: absurd sizes and depths are refused before memory is taken") {
   const MatMaker make;
   const std::vector<std::int32_t> huge = {2'000'000'000, 2'000'000'000};
-  CHECK(test::contains(error_for(make.file(make.array(kCell, huge, "c", ""))), "damaged"));
-  CHECK(test::contains(error_for(make.file(make.array(kDouble, huge, "d", make.small(kU8, "a")))),
+  CHECK(test::contains(mat_error(make.file(make.array(kCell, huge, "c", ""))), "damaged"));
+  CHECK(test::contains(mat_error(make.file(make.array(kDouble, huge, "d", make.small(kU8, "a")))),
                        "has 1 parts"));
-  CHECK(test::contains(error_for(make.file(make.array(kChar, huge, "t", make.small(kU16, "ab")))),
+  CHECK(test::contains(mat_error(make.file(make.array(kChar, huge, "t", make.small(kU16, "ab")))),
                        "has 1 parts"));
-  CHECK(test::contains(error_for(make.file(make.array(kDouble, {-1, 2}, "d", ""))), "[-1, 2]"));
+  CHECK(test::contains(mat_error(make.file(make.array(kDouble, {-1, 2}, "d", ""))), "[-1, 2]"));
   auto deep = make.doubles({1, 1}, "", {1});
   for (int i = 0; i < 40; ++i) deep = make.array(kCell, {1, 1}, "c", deep);
-  CHECK(test::contains(error_for(make.file(deep)), "nested too deeply"));
+  CHECK(test::contains(mat_error(make.file(deep)), "nested too deeply"));
 }
 
 TEST_CASE("mat: a file is read from disk, and a missing one is an input error") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NumPy's arrays: every header that NumPy writes, every type that is a number, and no other.
+// NumPy's arrays: headers of every version, every numeric type, and refusal of the others.
 #include <doctest/doctest.h>
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX files: what is written is read again, in every form that others write, and nothing else.
+// ONNX files: round trips, every form of tensor storage, and refused files.
 #include "ubique/io/graphs/onnx.h"
 
 #include <doctest/doctest.h>
@@ -119,7 +119,7 @@ TEST_CASE("onnx: a model comes back as it was written") {
   CHECK((std::get<std::vector<float>>(attributes.at("scales")) == std::vector<float>{1, -2.5F}));
 }
 
-TEST_CASE("onnx: weights too large for one file lie beside it") {
+TEST_CASE("onnx: weights too large for one file go into a second one") {
   const test::ScratchFolder folder;
   auto model = sample_model();
   model.constants.push_back(floats("large", {3000}, std::vector<float>(3000, 1.5F)));
@@ -137,7 +137,7 @@ TEST_CASE("onnx: weights too large for one file lie beside it") {
                  "m.onnx.data is missing"));
 }
 
-TEST_CASE("onnx: numbers in lists are read as well as raw ones") {
+TEST_CASE("onnx: typed lists are read as well as raw data") {
   auto reals = tensor_head(1, 2);
   reals.reals(io::onnx::tensor::kReals, std::vector<float>{1.5F, -3});
   auto model = io::parse_onnx(bytes_of(file_with(reals)), "x.onnx");
@@ -157,7 +157,7 @@ TEST_CASE("onnx: numbers in lists are read as well as raw ones") {
   CHECK(first == -1);
 }
 
-TEST_CASE("onnx: tensors that lie about themselves are refused") {
+TEST_CASE("onnx: inconsistent tensors are refused") {
   auto shorter = tensor_head(1, 3);
   shorter.text(io::onnx::tensor::kRaw, "abcd");
   CHECK(contains(refusal_of_bytes(file_with(shorter)), "got 4 bytes, expected 12"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow graphs made field by field, so that the tests of the reader do not depend on a writer.
+// TensorFlow graphs built field by field, so that the tests of the reader need no writer.
 #pragma once
 
 #include <string>
@@ -32,7 +32,7 @@ inline io::ProtoWriter raw_tensor(int type, const io::Shape& shape, std::string_
   return out;
 }
 
-/// A TensorProto with a list of floats, of which the last stands for all that follow.
+/// A TensorProto with a list of floats; the last one is repeated to fill the shape.
 inline io::ProtoWriter float_tensor(const io::Shape& shape, const std::vector<float>& values) {
   io::ProtoWriter out;
   out.integer(1, kFloat);
@@ -74,7 +74,7 @@ inline io::ProtoWriter resize(const std::string& name, bool half_pixel) {
   return node(name, "ResizeBilinear", {attribute("half_pixel_centers", value)});
 }
 
-/// A GraphDef; what is in `functions` sits in the nodes of one function of its library.
+/// A GraphDef; the nodes in `functions` belong to one function of its library.
 inline io::ProtoWriter graph(const std::vector<io::ProtoWriter>& nodes,
                              const std::vector<io::ProtoWriter>& functions = {}) {
   io::ProtoWriter out, function, library;

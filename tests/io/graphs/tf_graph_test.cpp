@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow's graphs: constants of frozen files and of a SavedModel's functions; and graphs that
-// lie.
+// TensorFlow graphs: constants of frozen files and of a SavedModel's functions; inconsistent graphs
+// are refused.
 #include "ubique/io/graphs/tf_graph.h"
 
 #include <doctest/doctest.h>
@@ -45,7 +45,8 @@ io::ProtoWriter sample_graph() {
 
 }  // namespace
 
-TEST_CASE("tf_graph: constants come with names, shapes and values, nodes with their switches") {
+TEST_CASE(
+    "tf_graph: constants come with names, shapes and values, nodes with their boolean attributes") {
   const auto graph = parsed_graph(sample_graph());
   REQUIRE(graph.constants.size() == 2);
   CHECK(graph.constants[0].name == "conv/kernel");
@@ -66,7 +67,7 @@ TEST_CASE("tf_graph: a SavedModel's constants are found within its functions") {
   CHECK(graph.nodes[0].op == "PartitionedCall");
 }
 
-TEST_CASE("tf_graph: numbers of every kind are read, texts are passed over") {
+TEST_CASE("tf_graph: every numeric type is read, texts are skipped") {
   io::ProtoWriter integers, halves, text;
   integers.integer(1, tf::kInt32);
   integers.message(2, tf::shape_of({3}));
@@ -87,7 +88,7 @@ TEST_CASE("tf_graph: numbers of every kind are read, texts are passed over") {
   CHECK((graph.constants[1].bytes == std::vector{std::byte{0}, std::byte{0x3C}}));
 }
 
-TEST_CASE("tf_graph: values are read of those constants alone that somebody wants") {
+TEST_CASE("tf_graph: values are read only of selected constants") {
   const auto graph =
       parsed_graph(sample_graph(), [](const std::string& name) { return name == "conv/bias"; });
   CHECK(graph.constants[0].bytes.empty());
@@ -95,7 +96,7 @@ TEST_CASE("tf_graph: values are read of those constants alone that somebody want
   CHECK(graph.constants[1].bytes.size() == 12);
 }
 
-TEST_CASE("tf_graph: constants that lie are refused by name") {
+TEST_CASE("tf_graph: inconsistent constants are refused by name") {
   const auto with = [](const io::ProtoWriter& tensor) {
     return tf::graph({tf::constant("conv/kernel", tensor)}).bytes();
   };

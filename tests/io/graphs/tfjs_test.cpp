@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow.js layers models: layers and weights as the files say, quantised ones expanded.
+// TensorFlow.js layers models: layers, weights, quantised weights, and refused files.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -82,7 +82,7 @@ TEST_CASE("tfjs: layers come in order, each with its inputs") {
   CHECK(sequential.layers[1].inputs == std::vector<std::string>{"a"});
 }
 
-TEST_CASE("tfjs: weights lie one behind the other, across files and groups") {
+TEST_CASE("tfjs: weights are concatenated across files and groups") {
   const auto manifest =
       Json::array({group({"a.bin", "b.bin"}, {weight("c/kernel", {1, 2}), weight("c/bias", {})}),
                    group({"c.bin"}, {weight("d/steps", {1}, "int32"), weight("d/flag", {2}, "bool"),
@@ -158,7 +158,7 @@ TEST_CASE("tfjs: layers that do not fit together are refused") {
   CHECK(contains(with(Json::array({twice})), "not written as Keras 2 does"));
 }
 
-TEST_CASE("tfjs: weights that lie are refused") {
+TEST_CASE("tfjs: inconsistent weights are refused") {
   const auto with = [](const std::vector<Json>& list) {
     return refusal(document_of(Json::array({group({"model.bin"}, list)})),
                    {{"model.bin", "01234567"}});

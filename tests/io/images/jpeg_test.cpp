@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Inks, progressive scans and cameras' notes, which our writer never writes, are made here with
-// libjpeg itself.
+// JPEG pictures. CMYK, progressive scans and EXIF data, which the writer never writes, are made
+// with libjpeg directly.
 #include <cstdio>
 #include <cstdlib>
 // jpeglib.h needs FILE from above.
@@ -71,12 +71,13 @@ std::string encoded(const Picture& picture, const JpegForm& form) {
   return out;
 }
 
-Picture parse(const std::string& file, io::ExifOrientation exif = io::ExifOrientation::Apply) {
+Picture parse_sample(const std::string& file,
+                     io::ExifOrientation exif = io::ExifOrientation::Apply) {
   return io::parse_jpeg(test::bytes_of(file), "x.jpg", exif);
 }
 
-std::string error_for(const std::string& file) {
-  return test::error_of([&] { parse(file); });
+std::string jpeg_error(const std::string& file) {
+  return test::error_of([&] { parse_sample(file); });
 }
 
 int largest_difference(const Picture& a, const Picture& b) {
@@ -138,10 +139,10 @@ TEST_CASE("jpeg: a lower quality makes a smaller file") {
 TEST_CASE("jpeg: progressive pictures are read") {
   const auto picture = smooth(40, 30, 3);
   const auto file = encoded(picture, {JCS_RGB, JCS_YCbCr, true, false});
-  CHECK(largest_difference(parse(file), picture) <= 4);
+  CHECK(largest_difference(parse_sample(file), picture) <= 4);
 }
 
-TEST_CASE("jpeg: inks become red, green and blue, whichever way they are stored") {
+TEST_CASE("jpeg: CMYK becomes RGB, inverted or not") {
   Picture inks{16, 8, 4, {}};
   for (int i = 0; i < 16 * 8; ++i) inks.pixels.insert(inks.pixels.end(), {200, 100, 50, 128});
   const auto near = [](const Picture& picture, int r, int g, int b) {
@@ -149,12 +150,12 @@ TEST_CASE("jpeg: inks become red, green and blue, whichever way they are stored"
            std::abs(picture.pixels[1] - g) <= 3 && std::abs(picture.pixels[2] - b) <= 3;
   };
   // Adobe: 200 of 255 is how much light passes.
-  CHECK(near(parse(encoded(inks, {JCS_CMYK, JCS_CMYK, false, true})), 100, 50, 25));
-  CHECK(near(parse(encoded(inks, {JCS_CMYK, JCS_YCCK, false, true})), 100, 50, 25));
-  CHECK(near(parse(encoded(inks, {JCS_CMYK, JCS_CMYK, false, false})), 27, 77, 102));
+  CHECK(near(parse_sample(encoded(inks, {JCS_CMYK, JCS_CMYK, false, true})), 100, 50, 25));
+  CHECK(near(parse_sample(encoded(inks, {JCS_CMYK, JCS_YCCK, false, true})), 100, 50, 25));
+  CHECK(near(parse_sample(encoded(inks, {JCS_CMYK, JCS_CMYK, false, false})), 27, 77, 102));
 }
 
-TEST_CASE("jpeg: the eight ways to hold a camera all give the upright picture") {
+TEST_CASE("jpeg: all eight EXIF orientations give the upright picture") {
   //  1 2      each stored form of it, by orientation
   //  3 4
   //  5 6
@@ -173,35 +174,35 @@ TEST_CASE("jpeg: the eight ways to hold a camera all give the upright picture") 
   }
 }
 
-TEST_CASE("jpeg: a camera's note turns the picture, of either byte order, or is left aside") {
+TEST_CASE("jpeg: the EXIF orientation of either byte order is applied or ignored") {
   const auto plain = io::jpeg_bytes(smooth(20, 10, 3), 100);
   for (const bool big : {false, true}) {
     const auto file = with_segment(plain, exif(6, big));
-    CHECK(parse(file).width == 10);
-    CHECK(parse(file).height == 20);
-    CHECK(parse(file, io::ExifOrientation::Ignore).pixels == parse(plain).pixels);
+    CHECK(parse_sample(file).width == 10);
+    CHECK(parse_sample(file).height == 20);
+    CHECK(parse_sample(file, io::ExifOrientation::Ignore).pixels == parse_sample(plain).pixels);
     CHECK(io::jpeg_size(test::bytes_of(file), "x") == io::PictureSize{10, 20});
     CHECK(io::jpeg_size(test::bytes_of(file), "x", io::ExifOrientation::Ignore) ==
           io::PictureSize{20, 10});
   }
 }
 
-TEST_CASE("jpeg: a damaged note of a camera leaves the picture as it is") {
+TEST_CASE("jpeg: damaged EXIF data leaves the picture as it is") {
   const auto plain = io::jpeg_bytes(smooth(20, 10, 3), 100);
   const auto note = exif(6, true);
   for (std::size_t length = 0; length + 6 < note.size(); ++length) {
-    CHECK(parse(with_segment(plain, note.substr(0, length))).width == 20);
+    CHECK(parse_sample(with_segment(plain, note.substr(0, length))).width == 20);
   }
-  CHECK(parse(with_segment(plain, exif(9, true))).width == 20);
-  CHECK(parse(with_segment(plain, exif(0, false))).width == 20);
+  CHECK(parse_sample(with_segment(plain, exif(9, true))).width == 20);
+  CHECK(parse_sample(with_segment(plain, exif(0, false))).width == 20);
 }
 
 TEST_CASE("jpeg: what is not a JPEG is refused by name") {
-  CHECK(test::contains(error_for(""),
+  CHECK(test::contains(jpeg_error(""),
                        "input: [io.jpeg] x.jpg is not a JPEG picture; it looks "
                        "like an empty file"));
-  CHECK(test::contains(error_for("\x89PNG\r\n\x1a\n"), "a PNG picture"));
-  CHECK(test::contains(error_for("<html>"), "a web page"));
+  CHECK(test::contains(jpeg_error("\x89PNG\r\n\x1a\n"), "a PNG picture"));
+  CHECK(test::contains(jpeg_error("<html>"), "a web page"));
 }
 
 TEST_CASE("jpeg: cut at any length, a picture is refused, but for its end mark") {
@@ -209,9 +210,9 @@ TEST_CASE("jpeg: cut at any length, a picture is refused, but for its end mark")
     const auto whole = encoded(smooth(24, 17, 3), {JCS_RGB, JCS_YCbCr, progressive, false});
     for (std::size_t length = 0; length + 2 < whole.size(); ++length) {
       CAPTURE(length);
-      CHECK(error_for(whole.substr(0, length)).starts_with("input: [io.jpeg] x.jpg"));
+      CHECK(jpeg_error(whole.substr(0, length)).starts_with("input: [io.jpeg] x.jpg"));
     }
-    CHECK(error_for(whole) == "no error");
+    CHECK(jpeg_error(whole) == "no error");
   }
 }
 
@@ -221,17 +222,17 @@ TEST_CASE("jpeg: with any byte changed, a picture is read or refused") {
     for (const unsigned change : {1U, 64U, 255U}) {
       auto changed = whole;
       changed[i] = static_cast<char>(static_cast<unsigned char>(changed[i]) ^ change);
-      const auto error = error_for(changed);
+      const auto error = jpeg_error(changed);
       CHECK((error == "no error" || error.starts_with("input: [io.jpeg] x.jpg")));
     }
   }
 }
 
-TEST_CASE("jpeg: sizes that the file cannot hold, or nobody wants, are refused before decoding") {
+TEST_CASE("jpeg: sizes beyond the file or the limit are refused before decoding") {
   const auto small = io::jpeg_bytes(smooth(8, 8, 3), 50);
-  CHECK(test::contains(error_for(with_size(small, 65'500, 65'500)), "too large"));
-  CHECK(test::contains(error_for(with_size(small, 16'000, 16'000)), "cannot hold"));
-  CHECK(error_for(with_size(small, 0, 8)).starts_with("input: [io.jpeg]"));
+  CHECK(test::contains(jpeg_error(with_size(small, 65'500, 65'500)), "too large"));
+  CHECK(test::contains(jpeg_error(with_size(small, 16'000, 16'000)), "cannot hold"));
+  CHECK(jpeg_error(with_size(small, 0, 8)).starts_with("input: [io.jpeg]"));
 }
 
 TEST_CASE("jpeg: what a JPEG cannot hold is not written") {

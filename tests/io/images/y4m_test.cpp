@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Headers, frames and colour conversion of YUV4MPEG2 video.
 #include "ubique/io/images/y4m.h"
 
 #include <doctest/doctest.h>
@@ -86,7 +87,7 @@ TEST_CASE("y4m: frames come one after the other, with or without words of their 
   CHECK_FALSE(reader_of(kSmall).next().has_value());
 }
 
-TEST_CASE("y4m: every kind of colours goes to RGB and back") {
+TEST_CASE("y4m: every chroma format converts to RGB and back") {
   for (const auto* chroma : {"420jpeg", "420mpeg2", "420paldv", "420", "422", "444"}) {
     for (const auto* range : {"FULL", "LIMITED"}) {
       for (const int width : {31, 1281}) {  // BT.601 and BT.709; odd sides
@@ -99,7 +100,7 @@ TEST_CASE("y4m: every kind of colours goes to RGB and back") {
         REQUIRE(frame.size() == header.frame_bytes());
         const auto again = y4m_picture(header, frame);
         CHECK(largest_difference(again.pixels, picture.pixels) <= 12);
-        // Frames that nobody changed do not drift.
+        // Repeated conversion does not drift.
         CHECK(largest_difference(y4m_frame(header, again), frame) <= 2);
       }
     }
@@ -158,7 +159,7 @@ TEST_CASE("y4m: cut at any length, a video ends or is refused") {
   CHECK(test::contains(refusal(std::string(kSmall) + "FRAME\nabcdUVfram"), "after 1 frames"));
 }
 
-TEST_CASE("y4m: a header that promises much takes no memory before the bytes are there") {
+TEST_CASE("y4m: a header that claims large frames allocates nothing before the bytes arrive") {
   CHECK(test::contains(refusal("YUV4MPEG2 W8192 H8192 C444\nFRAME\nabc"), "cut short in frame 1"));
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Expected numbers were worked out by hand or by nibabel, which tests/peers/nifti_test.py asks
-// again for many more.
+// Affines from sform, qform and spacing. Expected numbers were computed by hand or by nibabel;
+// tests/peers/nifti_test.py compares many more.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The half of tests/peers/nifti_test.py that runs here: reads every scan of a folder that nibabel
-// filled and leaves what it found (facts as JSON, values as f32, a copy) for nibabel to judge.
+// The C++ half of tests/peers/nifti_test.py: reads every scan of a folder that nibabel wrote and
+// leaves the results (facts as JSON, values as f32, a copy) for comparison.
 #include <doctest/doctest.h>
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scans that nibabel wrote, where there are any beside the project, against what nibabel reads.
+// Scans written by nibabel against what nibabel reads; skipped where the golden files are missing.
 #include <doctest/doctest.h>
 
 #include <algorithm>

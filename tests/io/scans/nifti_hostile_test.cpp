@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that are not scans, or lie. Each must end as an Input error that says what was wrong, never
-// as a crash or as an allocation of the size that a header claims.
+// Files that are not scans or are inconsistent: each gives an Input error that names the fault,
+// never a crash or an allocation of the size that a header claims.
 #include <doctest/doctest.h>
 
 #include <cmath>

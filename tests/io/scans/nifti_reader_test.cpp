@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// NIfTI files of both versions and byte orders, all data types, pairs and gzip.
 #include <doctest/doctest.h>
 
 #include <cmath>

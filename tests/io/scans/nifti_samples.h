@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NIfTI files made by hand, field by field and of either byte order, so that the tests of the
-// reader do not depend on the writer; and gzip made with zlib alone.
+// NIfTI files built field by field in either byte order, so that the tests of the reader do not
+// depend on the writer; and gzip by zlib alone.
 #pragma once
 
 #include <zlib.h>

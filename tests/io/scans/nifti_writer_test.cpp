@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Written NIfTI files: headers, affines, scaling, compression.
 #include <doctest/doctest.h>
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Files that Python's safetensors wrote, where there are any beside the project: read, written
-// again, compared byte by byte.
+// Files written by Python's safetensors: read, written again and compared byte by byte; skipped
+// where the golden files are missing.
 #include <doctest/doctest.h>
 
 #include <numeric>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Headers that lie. Each must end as an Input error that says what was wrong, never as a crash, an
-// allocation of the size it claims, or a tensor outside the file.
+// Inconsistent headers: each gives an Input error that names the fault, never a crash, an
+// allocation of the claimed size, or a tensor outside the file.
 #include <doctest/doctest.h>
 
 #include "tests/base/scratch.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The index of a model in several files.
 #include "ubique/io/tensors/safetensors_set.h"
 
 #include <doctest/doctest.h>
@@ -17,7 +18,7 @@ std::string map_to(const std::string& file) { return R"({"weight_map":{"w":")" +
 
 }  // namespace
 
-TEST_CASE("safetensors index: names, files and size are read, other keys stepped over") {
+TEST_CASE("safetensors index: names, files and size are read, other keys ignored") {
   const auto index = io::parse_safetensors_index(
       R"({"metadata":{"total_size":12,"total_parameters":[{"total_size":null}]},)"
       R"("weight_map":{"b":"2.safetensors","a":"1.safetensors","c":"2.safetensors"},)"

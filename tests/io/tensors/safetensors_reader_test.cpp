@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Valid files: tensors, dtypes, metadata, memory map and read().
 #include "ubique/io/tensors/safetensors_reader.h"
 
 #include <doctest/doctest.h>

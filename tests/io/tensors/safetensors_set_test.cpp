@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Models in one or several files: which file is opened, and errors.
 #include "ubique/io/tensors/safetensors_set.h"
 
 #include <doctest/doctest.h>

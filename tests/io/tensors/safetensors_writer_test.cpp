@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Written files equal those of Python; wrong tensors are refused.
 #include "ubique/io/tensors/safetensors_writer.h"
 
 #include <doctest/doctest.h>

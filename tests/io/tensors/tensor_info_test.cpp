@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sizes of shapes with overflow, and printable text.
 #include "ubique/io/tensors/tensor_info.h"
 
 #include <doctest/doctest.h>
@@ -24,7 +25,7 @@ TEST_CASE("tensor info: shapes as text") {
   CHECK(io::shape_text({2, 3}) == "[2, 3]");
 }
 
-TEST_CASE("printable: what a terminal would obey is spelled out") {
+TEST_CASE("printable: control characters are escaped") {
   CHECK(io::printable("grün/a.b") == "grün/a.b");
   CHECK(io::printable("a\x1b[0m\n\x7f") == "a\\x1b[0m\\x0a\\x7f");
   CHECK(io::printable("\xC2\x9B") == "\\x9b");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Statistics of every dtype, and decoding of the small floating-point types.
 #include "ubique/io/tensors/tensor_stats.h"
 
 #include <doctest/doctest.h>

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// The JSON formats of conversations, and errors that name entry and keys.
 #include "ubique/io/text/conversation.h"
 
 #include <doctest/doctest.h>
 
-#include "chat_samples.h"
 #include "tests/base/scratch.h"
+#include "tests/data/chat/chat_samples.h"
 #include "ubique/base/files/file.h"
 
 using namespace ubique;
@@ -16,7 +17,7 @@ namespace {
 
 using Turns = std::vector<io::Turn>;
 
-std::string refusal_for(const std::string& text) {
+std::string conversation_error(const std::string& text) {
   return test::refusal_of(ErrorKind::Input,
                           [&] { (void)io::parse_conversations(text, "talks.json"); });
 }
@@ -41,7 +42,7 @@ TEST_CASE("conversations: ShareGPT, OpenAssistant and Alpaca come out alike") {
   CHECK(list.conversations[4].turns == Turns{asks("Hi"), says("Ho")});
 }
 
-TEST_CASE("conversations: a line each is as good as a list, and empty ones are counted") {
+TEST_CASE("conversations: JSON lines work like a list, and empty entries are counted") {
   const auto list = io::parse_conversations(
       "\xEF\xBB\xBF{\"instruction\": \"a\", \"output\": \"b\"}\r\n\n"
       "{\"conversations\": []}\n{\"messages\": [{\"role\": \"prompter\", \"content\": \"c\"}]}",
@@ -51,31 +52,31 @@ TEST_CASE("conversations: a line each is as good as a list, and empty ones are c
   CHECK(list.empty == 1);
 }
 
-TEST_CASE("conversations: what is in none of the formats is named with its keys and number") {
-  const auto message =
-      refusal_for(R"([{"instruction": "a", "output": "b"}, {"question": "a", "answer": "b"}])");
+TEST_CASE("conversations: an entry of no known format is named with its keys and number") {
+  const auto message = conversation_error(
+      R"([{"instruction": "a", "output": "b"}, {"question": "a", "answer": "b"}])");
   CHECK(contains(message, "talks.json entry 2"));
   CHECK(contains(message, "got the keys 'question', 'answer'"));
   CHECK(contains(message, "(ShareGPT)"));
   CHECK(contains(message, "(OpenAssistant)"));
   CHECK(contains(message, "(Alpaca)"));
-  CHECK(contains(refusal_for("[3]"), "entry 1 is in none of the formats; got number"));
-  CHECK(contains(refusal_for("[{}]"), "got no keys"));
-  CHECK(contains(refusal_for(R"({"conversations": "hello"})"), "line 1"));
-  CHECK(contains(refusal_for(R"([{"instruction": "a", "output": 3}])"), "entry 1"));
+  CHECK(contains(conversation_error("[3]"), "entry 1 is in none of the formats; got number"));
+  CHECK(contains(conversation_error("[{}]"), "got no keys"));
+  CHECK(contains(conversation_error(R"({"conversations": "hello"})"), "line 1"));
+  CHECK(contains(conversation_error(R"([{"instruction": "a", "output": 3}])"), "entry 1"));
 }
 
-TEST_CASE("conversations: a turn without text or speaker says which") {
-  CHECK(contains(refusal_for(R"([{"conversations": [{"from": "human"}]}])"),
+TEST_CASE("conversations: a turn without text or known role is named") {
+  CHECK(contains(conversation_error(R"([{"conversations": [{"from": "human"}]}])"),
                  "entry 1 turn 1 lacks a text; expected \"from\" and \"value\""));
-  CHECK(contains(refusal_for(R"([{"messages": [{"role": "user", "content": "a"},
+  CHECK(contains(conversation_error(R"([{"messages": [{"role": "user", "content": "a"},
                                               {"role": "tool", "content": "b"}]}])"),
-                 "turn 2 is said by nobody known; got 'tool'"));
+                 "turn 2 has an unknown role; got 'tool'"));
 }
 
-TEST_CASE("conversations: text that is no JSON names its place") {
-  CHECK(contains(refusal_for("[{]"), "talks.json is not JSON"));
-  CHECK(contains(refusal_for("{\"instruction\": \"a\", \"output\": \"b\"}\nhello"),
+TEST_CASE("conversations: text that is no JSON is named with its line") {
+  CHECK(contains(conversation_error("[{]"), "talks.json is not JSON"));
+  CHECK(contains(conversation_error("{\"instruction\": \"a\", \"output\": \"b\"}\nhello"),
                  "talks.json line 2"));
 }
 

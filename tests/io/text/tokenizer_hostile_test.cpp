@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tokenizer files that are damaged, lie, or are of another kind: each a typed error that says what.
+// Damaged and unsupported tokenizer files: each gives an Input error that names the fault.
 #include <doctest/doctest.h>
 
 #include "tests/base/scratch.h"
@@ -19,7 +19,7 @@ std::string refusal_for(const Json& file) {
                     [&] { (void)io::parse_tokenizer_json(file.dump(), "t.json"); });
 }
 
-/// The message for the small file with one place changed.
+/// The message for the small file with one value changed.
 std::string refusal_with(const std::string& pointer, const Json& value) {
   auto file = small_file_json();
   file[Json::json_pointer(pointer)] = value;
@@ -47,7 +47,7 @@ TEST_CASE("tokenizer: parts that would change the tokens are refused by name") {
   CHECK(contains(refusal_with("/added_tokens/0/single_word", true), "single_word"));
 }
 
-TEST_CASE("tokenizer: ids and merges that cannot be are refused") {
+TEST_CASE("tokenizer: invalid ids and merges are refused") {
   CHECK(contains(refusal_with("/model/vocab/the", -1), "got -1"));
   CHECK(contains(refusal_with("/model/vocab/the", 1.5), "got 1.5"));
   CHECK(contains(refusal_with("/model/vocab/the", 18446744073709551615ULL), "token id"));
@@ -64,7 +64,7 @@ TEST_CASE("tokenizer: ids and merges that cannot be are refused") {
   CHECK(contains(refusal_with("/model/vocab", Json::array()), "no vocabulary"));
 }
 
-TEST_CASE("tokenizer: merges may be spelled in both ways") {
+TEST_CASE("tokenizer: merges may be texts or pairs") {
   auto file = small_file_json();
   for (auto& merge : file["model"]["merges"]) {
     const auto line = merge.get<std::string>();
@@ -83,7 +83,7 @@ TEST_CASE("tokenizer: a file cut anywhere is an error, never a crash") {
   }
 }
 
-TEST_CASE("tokenizer: an id that is no token cannot be decoded") {
+TEST_CASE("tokenizer: an unknown id cannot be decoded") {
   const io::Tokenizer tokenizer(test::small_tokenizer());
   for (const std::int32_t id : {-1, 262}) {
     const std::vector<std::int32_t> ids = {id};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small tokenizer made by hand: all bytes, a few merges, one marker.
+// A small tokenizer built by hand: all bytes, a few merges, one special token.
 #pragma once
 
 #include <string>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Encoding, decoding, word splitting, special tokens and tokenizer files.
 #include "ubique/io/text/tokenizer.h"
 
 #include <doctest/doctest.h>
@@ -28,7 +29,7 @@ using Words = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("tokenizer: pairs merge in the order they were learnt, the leftmost of equals first") {
+TEST_CASE("tokenizer: pairs merge by rank, the leftmost first among equals") {
   const io::Tokenizer tokenizer(test::small_tokenizer());
   CHECK(tokenizer.encode("the") == Ids{test::kThe});
   CHECK(tokenizer.encode(" the the") == Ids{test::kBlankThe, test::kBlankThe});
@@ -37,12 +38,12 @@ TEST_CASE("tokenizer: pairs merge in the order they were learnt, the leftmost of
   CHECK(tokenizer.encode("").empty());
 }
 
-TEST_CASE("tokenizer: a marker in a person's text is plain characters unless asked for") {
+TEST_CASE("tokenizer: a special token typed in a text is plain text unless parsing is requested") {
   const io::Tokenizer tokenizer(test::small_tokenizer());
   const auto plain = tokenizer.encode("a<|end|>b");
   CHECK(plain == Ids{'a', '<', '|', 'e', 'n', 'd', '|', '>', 'b'});
   CHECK(tokenizer.decode(plain) == "a<|end|>b");
-  const auto marked = tokenizer.encode("a<|end|>b", io::Markers::Tokens);
+  const auto marked = tokenizer.encode("a<|end|>b", io::SpecialTokens::Parse);
   CHECK(marked == Ids{'a', test::kEnd, 'b'});
   CHECK(tokenizer.decode(marked) == "a<|end|>b");
   CHECK(tokenizer.decode(marked, true) == "ab");
@@ -55,12 +56,12 @@ TEST_CASE("tokenizer: the longest added token wins, and blanks go where a file s
   model.added.push_back(
       {.id = 263, .content = "@@", .special = false, .strip_left = true, .strip_right = true});
   const io::Tokenizer tokenizer(model);
-  CHECK(tokenizer.encode("<|end|>er<|end|>", io::Markers::Tokens) == Ids{262, test::kEnd});
+  CHECK(tokenizer.encode("<|end|>er<|end|>", io::SpecialTokens::Parse) == Ids{262, test::kEnd});
   CHECK(tokenizer.encode("<|end|>er") == Ids{262});
   CHECK(tokenizer.encode("a \u00a0@@\n b") == Ids{'a', 263, 'b'});
 }
 
-TEST_CASE("tokenizer: any bytes come back, and what is no UTF-8 shows as U+FFFD") {
+TEST_CASE("tokenizer: any bytes survive, and invalid UTF-8 decodes to U+FFFD") {
   const io::Tokenizer tokenizer(test::small_tokenizer());
   const Random random(7);
   std::string text;
@@ -73,7 +74,7 @@ TEST_CASE("tokenizer: any bytes come back, and what is no UTF-8 shows as U+FFFD"
   CHECK(tokenizer.decode(Ids{0x80, 0xF0, 0x90}) == "\uFFFD\uFFFD");
 }
 
-TEST_CASE("tokenizer: a megabyte without a blank is merged like any other word") {
+TEST_CASE("tokenizer: a megabyte without whitespace is merged like any other word") {
   const io::Tokenizer tokenizer(test::small_tokenizer());
   const std::string text(1'000'001, 'l');
   const auto ids = tokenizer.encode(text);
@@ -115,7 +116,7 @@ TEST_CASE("tokenizer: letters, numbers and blanks are Unicode's") {
   }
 }
 
-TEST_CASE("utf8: a text that ends inside a character can be shown up to there") {
+TEST_CASE("utf8: the complete part of a text that ends inside a character") {
   CHECK(io::complete_utf8("ab") == 2);
   CHECK(io::complete_utf8("ab\xE2\x82") == 2);
   CHECK(io::complete_utf8("ab\xF0\x9F\x98") == 2);
@@ -157,7 +158,7 @@ TEST_CASE("tokenizer: GPT-2's vocab.json and merges.txt are a tokenizer, endofte
   const auto read = io::read_tokenizer(folder.path());
   CHECK(read.encode("abz") == Ids{2});  // z has no token
   CHECK(read.lacks_bytes());
-  CHECK(read.encode("a<|endoftext|><|pad|>", io::Markers::Tokens) == Ids{0, 3, 4});
+  CHECK(read.encode("a<|endoftext|><|pad|>", io::SpecialTokens::Parse) == Ids{0, 3, 4});
   CHECK(read.encode("<|endoftext|>").empty());
 }
 
@@ -168,7 +169,7 @@ TEST_CASE("tokenizer: a folder without one says what was looked for") {
   CHECK(contains(message, "tokenizer.json, or vocab.json and merges.txt"));
 }
 
-TEST_CASE("tokenizer: words of the vocabulary are taken whole where the file says so") {
+TEST_CASE("tokenizer: ignore_merges takes words of the vocabulary whole") {
   auto model = test::small_tokenizer();
   model.vocabulary.emplace_back("hello", 262);
   CHECK(io::Tokenizer(model).encode("hello") == Ids{257, 260, 'o'});

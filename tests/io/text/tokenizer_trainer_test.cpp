@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Trained vocabularies: the order of merges, determinism, special tokens.
 #include "ubique/io/text/tokenizer_trainer.h"
 
 #include <doctest/doctest.h>
@@ -18,7 +19,7 @@ io::TokenizerModel learnt(const std::vector<std::string>& texts, io::TrainerOpti
   return trainer.train();
 }
 
-/// Words of a few syllables, some common and most rare, as in a language.
+/// Synthetic words of a few syllables, some frequent and most rare.
 std::vector<std::string> babble(std::int64_t lines) {
   const std::vector<std::string> syllables = {"ka", "to", "mi", "ru", "shé", "na", "l", "or"};
   const Random random(3);
@@ -41,16 +42,17 @@ std::vector<std::string> babble(std::int64_t lines) {
 
 }  // namespace
 
-TEST_CASE("tokenizer trainer: the commonest pair merges first, of equals the one of lower ids") {
-  const auto model = learnt({"abab abab cdcd"}, {.size = 256 + 4, .least_count = 2});
-  // ab is there four times, cd and abab twice each, a blank before abab once.
+TEST_CASE(
+    "tokenizer trainer: the most frequent pair merges first, among equals the one with lower ids") {
+  const auto model = learnt({"abab abab cdcd"}, {.size = 256 + 4, .min_count = 2});
+  // ab occurs four times, cd and abab twice each, a space before abab once.
   const Merges expected = {{"a", "b"}, {"c", "d"}, {"ab", "ab"}};
   CHECK(model.merges == expected);
   CHECK(model.vocabulary.size() == 259);
 }
 
 TEST_CASE("tokenizer trainer: runs of one letter are counted where they can merge") {
-  const auto model = learnt({"aaaa aaaa"}, {.size = 300, .least_count = 2});
+  const auto model = learnt({"aaaa aaaa"}, {.size = 300, .min_count = 2});
   const Merges expected = {{"a", "a"}, {"aa", "aa"}};
   CHECK(model.merges == expected);
 }
@@ -65,7 +67,7 @@ TEST_CASE("tokenizer trainer: special tokens come first, then all bytes by their
   CHECK_FALSE(tokenizer.lacks_bytes());
 }
 
-TEST_CASE("tokenizer trainer: the order of the texts decides nothing") {
+TEST_CASE("tokenizer trainer: the order of the texts has no effect") {
   auto texts = babble(300);
   const auto first = io::tokenizer_json(learnt(texts, {.size = 512}));
   std::reverse(texts.begin(), texts.end());
@@ -73,7 +75,7 @@ TEST_CASE("tokenizer trainer: the order of the texts decides nothing") {
   CHECK(io::Tokenizer(learnt(texts, {.size = 512})).size() == 512);
 }
 
-TEST_CASE("tokenizer trainer: what was learnt from shortens texts and gives them back") {
+TEST_CASE("tokenizer trainer: the training texts are compressed and decoded again") {
   const auto texts = babble(200);
   const io::Tokenizer tokenizer(learnt(texts, {.size = 512}));
   std::size_t bytes = 0, tokens = 0;
@@ -87,8 +89,8 @@ TEST_CASE("tokenizer trainer: what was learnt from shortens texts and gives them
 }
 
 TEST_CASE("tokenizer trainer: it stops where pairs are too rare") {
-  CHECK(learnt({"abc"}, {.size = 1000, .least_count = 2}).merges.empty());
-  CHECK(learnt({"abc"}, {.size = 1000, .least_count = 1}).merges.size() == 2);
+  CHECK(learnt({"abc"}, {.size = 1000, .min_count = 2}).merges.empty());
+  CHECK(learnt({"abc"}, {.size = 1000, .min_count = 1}).merges.size() == 2);
 }
 
 TEST_CASE("tokenizer trainer: a vocabulary without room for the bytes is refused") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pickles spelt opcode by opcode, and PyTorch archives made of them, so that the tests of the
+// Pickles written opcode by opcode and PyTorch archives made of them, so that the tests of the
 // readers do not depend on the writers.
 #pragma once
 
@@ -65,7 +65,12 @@ inline std::string tensor(const std::string& storage, std::int64_t offset,
               {storage, integer(offset), counts(shape), counts(strides), "\x89", ordered_dict()});
 }
 
-/// An archive as torch.save makes it, of a pickle and its storages ("0" is the first, and so on).
+/// The bytes of a storage.
+inline std::string floats(const std::vector<float>& values) {
+  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
+}
+
+/// An archive like torch.save's, of a pickle and its storages ("0" is the first).
 inline std::string archive(const std::string& body, const std::vector<std::string>& storages = {},
                            const std::vector<SampleEntry>& more = {}) {
   std::vector<SampleEntry> entries = {{"archive/data.pkl", whole(body)},
@@ -78,8 +83,8 @@ inline std::string archive(const std::string& body, const std::vector<std::strin
   return zip_of(entries);
 }
 
-/// The form of before 1.6: pickles one after the other, then storages, each after the number of its
-/// elements.
+/// The format before PyTorch 1.6: pickles in a row, then storages, each as element count and
+/// values.
 struct LegacyStorage {
   std::int64_t elements = 0;
   std::string bytes;
@@ -103,7 +108,7 @@ inline std::string legacy(const std::string& body, const std::vector<LegacyStora
   return magic + parts.version + parts.facts + whole(body) +
          (parts.keys.empty() ? whole(list(keys)) : parts.keys) + values;
 }
-/// A storage as that form knows it: with a sixth value.
+/// The identity of a storage in that format: with a sixth value.
 inline std::string legacy_storage(const std::string& type, const std::string& key,
                                   std::int64_t elements, const std::string& part = "N") {
   return tuple({text("storage"), global("torch", type), text(key), text("cpu"), integer(elements),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pickles as trees: every value of protocols 2 to 5 that a checkpoint holds, and none of its code.
+// Pickles of protocols 2 to 5: every supported value, and refusal of code.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -19,18 +19,18 @@ namespace {
 
 constexpr std::string_view kAllowed[] = {"collections.OrderedDict", "torch.Size"};
 
-io::Pickle parse(const std::string& text) {
+io::Pickle parsed_pickle(const std::string& text) {
   return io::parse_pickle(test::bytes_of(text), "x.pt", kAllowed);
 }
 
 /// The root of a pickle of one value.
 io::PickleNode value_of(const std::string& body) {
-  const auto pickle = parse(pickled::whole(body));
+  const auto pickle = parsed_pickle(pickled::whole(body));
   return pickle[pickle.root];
 }
 
 std::string refusal(const std::string& text) {
-  return test::refusal_of(ErrorKind::Input, [&] { parse(text); });
+  return test::refusal_of(ErrorKind::Input, [&] { parsed_pickle(text); });
 }
 
 }  // namespace
@@ -76,10 +76,10 @@ TEST_CASE("pickle: texts and bytes of every width") {
   CHECK(value_of("\x96" + test::little(1, 8) + "a").kind == PickleKind::Bytes);
 }
 
-TEST_CASE("pickle: containers hold their values in order, and share those that were kept") {
+TEST_CASE("pickle: containers keep the order, and memoized values are shared") {
   const auto pickle =
-      parse(pickled::whole("](K\x01q\x05h\x05K\x02\x86K\x03"
-                           "e"));
+      parsed_pickle(pickled::whole("](K\x01q\x05h\x05K\x02\x86K\x03"
+                                   "e"));
   const auto& root = pickle[pickle.root];
   CHECK(root.kind == PickleKind::List);
   REQUIRE(root.items.size() == 3);
@@ -113,7 +113,7 @@ TEST_CASE("pickle: containers hold their values in order, and share those that w
 }
 
 TEST_CASE("pickle: a call of an allowed name is kept as a call, with items and state") {
-  const auto pickle = parse(
+  const auto pickle = parsed_pickle(
       pickled::whole(pickled::ordered_dict({{pickled::text("a"), "K\x01"}}) + "}K\x07K\x08sb"));
   const auto& root = pickle[pickle.root];
   CHECK(root.kind == PickleKind::Call);
@@ -126,7 +126,7 @@ TEST_CASE("pickle: a call of an allowed name is kept as a call, with items and s
 
   const std::string framed =
       "\x8c\x05torch\x94\x8c\x04Size\x94\x93\x94)\x81\x94" + std::string("20.");
-  const auto newer = parse("\x80\x04\x95" + test::little(framed.size(), 8) + framed);
+  const auto newer = parsed_pickle("\x80\x04\x95" + test::little(framed.size(), 8) + framed);
   CHECK(newer[newer.root].text == "torch.Size");
 }
 
@@ -197,7 +197,7 @@ TEST_CASE("pickle: what the writer spells, the reader reads") {
                      {"empty", Json::object()}};
   io::PickleWriter writer;
   writer.json(json);
-  const auto pickle = parse(writer.finish());
+  const auto pickle = parsed_pickle(writer.finish());
   const auto& root = pickle[pickle.root];
   CHECK(root.kind == PickleKind::Dict);
   REQUIRE(root.items.size() == 10);

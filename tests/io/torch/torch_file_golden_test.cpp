@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints that a real trainer wrote with torch.save, where there are any beside the project:
-// every tensor equals the one that Python saved as safetensors.
+// Checkpoints of a real trainer: every tensor equals the one that Python saved as safetensors;
+// skipped where the golden files are missing.
 #include <doctest/doctest.h>
 
 #include "tests/base/scratch.h"

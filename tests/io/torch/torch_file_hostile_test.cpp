@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints that lie, that hold code, or that are something else. Each must end as an Input error
-// that says what was wrong and what to do.
+// Checkpoints that are inconsistent, contain code or are another format: each gives an Input error
+// that says what to do.
 #include <doctest/doctest.h>
 
 #include "pickle_samples.h"
@@ -68,7 +68,7 @@ TEST_CASE("torch_file: views that leave their storage are refused") {
   CHECK(error_for_torch(view(0, {100}, {0})) == "no error");
 }
 
-TEST_CASE("torch_file: storages that lie are refused") {
+TEST_CASE("torch_file: inconsistent storages are refused") {
   const auto with = [](const std::string& storage) {
     return one(pickled::tensor(storage, 0, {1}, {1}));
   };
@@ -102,7 +102,7 @@ TEST_CASE("torch_file: descriptions that torch.save does not write are refused")
                         {storage(), pickled::integer(0), pickled::counts({6}), pickled::counts({1}),
                          "\x89", "N", pickled::global("torch", "Size")}),
                 "its dtype is unknown");
-  // A parameter of itself.
+  // A parameter that contains itself.
   check_refused(one(pickled::global("torch._utils", "_rebuild_parameter") + "(](Nq\x01" + "eRt"),
                 "cannot be read");
 }

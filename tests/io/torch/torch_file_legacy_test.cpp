@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The form that torch.save wrote before PyTorch 1.6, as torchvision's older weights have it: read
-// like the other one, and refused with the same care.
+// The format of torch.save before PyTorch 1.6: values, byte order, and refused files.
 #include <doctest/doctest.h>
 
 #include "pickle_samples.h"
@@ -31,10 +30,6 @@ void check_refused_legacy(const std::string& file, const std::string& message) {
   CHECK_MESSAGE(test::contains(error, message), error);
 }
 
-std::string floats(const std::vector<float>& values) {
-  return {reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float)};
-}
-
 std::vector<std::byte> bytes_copy(const std::string& text_bytes) {
   const auto bytes = test::bytes_of(text_bytes);
   return {bytes.begin(), bytes.end()};
@@ -47,7 +42,7 @@ std::string tensor(const std::string& key, std::int64_t elements, std::int64_t o
                          strides);
 }
 
-/// A tensor as PyTorch 0.1 kept a parameter: the class called with it, and a state of three values.
+/// A parameter of PyTorch 0.1: the class called with the tensor, and a state of three values.
 std::string old_parameter(const std::string& inner) {
   const auto plain =
       pickled::call(pickled::global("torch._utils", "_rebuild_tensor"),
@@ -56,8 +51,8 @@ std::string old_parameter(const std::string& inner) {
          pickled::tuple({"\x88", "\x89", pickled::ordered_dict()}) + "b";
 }
 
-const std::vector<pickled::LegacyStorage> kTwo = {{6, floats({0, 1, 2, 3, 4, 5})},
-                                                  {2, floats({7, 8})}};
+const std::vector<pickled::LegacyStorage> kTwo = {{6, pickled::floats({0, 1, 2, 3, 4, 5})},
+                                                  {2, pickled::floats({7, 8})}};
 
 std::string sample_legacy(const pickled::LegacyParts& parts = {}) {
   const auto state = pickled::ordered_dict(
@@ -73,22 +68,22 @@ TEST_CASE("legacy torch_file: tensors, views and old parameters are read") {
   REQUIRE(file.tensors.size() == 2);
   CHECK(file.tensors[0].name == "features.0.weight");
   CHECK(file.tensors[0].shape == io::Shape{2, 2});
-  CHECK((file.tensors[0].bytes == bytes_copy(floats({1, 2, 4, 5}))));
+  CHECK((file.tensors[0].bytes == bytes_copy(pickled::floats({1, 2, 4, 5}))));
   CHECK(file.find("features.0.bias")->shape == io::Shape{2, 1});
-  CHECK((file.find("features.0.bias")->bytes == bytes_copy(floats({7, 8}))));
+  CHECK((file.find("features.0.bias")->bytes == bytes_copy(pickled::floats({7, 8}))));
   CHECK(io::looks_like_torch_file(test::bytes_of(sample_legacy())));
 }
 
-TEST_CASE("legacy torch_file: numbers of the other byte order are turned") {
+TEST_CASE("legacy torch_file: the other byte order is converted") {
   const auto other = pickled::dict({{text("little_endian"), "\x89"}});
   const auto state = pickled::dict({{text("t"), tensor("0", 1, 0, {1}, {1})}});
-  const auto value = floats({1.5F});
+  const auto value = pickled::floats({1.5F});
   const auto file = parsed(pickled::legacy(state, {{1, {value.rbegin(), value.rend()}}},
                                            {.facts = pickled::whole(other)}));
   CHECK((file.tensors[0].bytes == bytes_copy(value)));
 }
 
-TEST_CASE("torch_file: values are read of those tensors alone that somebody wants") {
+TEST_CASE("torch_file: values are read only of selected tensors") {
   const auto is_bias = [](const std::string& name) { return name.ends_with("bias"); };
   const auto file = parsed(sample_legacy(), is_bias);
   CHECK(file.tensors[0].bytes.empty());
@@ -102,14 +97,14 @@ TEST_CASE("torch_file: values are read of those tensors alone that somebody want
   CHECK(list[1].shape == io::Shape{2, 1});
 }
 
-TEST_CASE("legacy torch_file: what lies about its storages is refused") {
+TEST_CASE("legacy torch_file: inconsistent storages are refused") {
   const auto state = [](const std::string& tensor_text) {
     return pickled::dict({{text("t"), tensor_text}});
   };
   const auto plain = state(tensor("0", 6, 0, {6}, {1}));
-  check_refused_legacy(pickled::legacy(plain, {{5, floats({1, 2, 3, 4, 5})}}),
+  check_refused_legacy(pickled::legacy(plain, {{5, pickled::floats({1, 2, 3, 4, 5})}}),
                        "wrong size; got 20 bytes, expected 24");
-  check_refused_legacy(pickled::legacy(plain, {{7, floats({1, 2, 3, 4, 5, 6})}}),
+  check_refused_legacy(pickled::legacy(plain, {{7, pickled::floats({1, 2, 3, 4, 5, 6})}}),
                        "it ends within its storages");
   check_refused_legacy(pickled::legacy(plain, {{std::int64_t{1} << 61U, "abc"}}),
                        "larger than 2^63 bytes");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PyTorch checkpoints: views, shared storages and plain values, made by hand as torch.save does.
+// PyTorch checkpoints built by hand: views, shared storages and plain values; round trips.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -16,12 +16,6 @@ using pickled::text;
 
 namespace {
 
-std::string floats(const std::vector<float>& values) {
-  std::string bytes(values.size() * sizeof(float), '\0');
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
-}
-
 std::vector<float> values_of(const io::HostTensor& tensor) {
   REQUIRE(tensor.dtype == DType::F32);
   std::vector<float> values(tensor.bytes.size() / sizeof(float));
@@ -29,13 +23,14 @@ std::vector<float> values_of(const io::HostTensor& tensor) {
   return values;
 }
 
-io::TorchFile parse(const std::string& file) {
+io::TorchFile parsed_file(const std::string& file) {
   return io::parse_torch_file(test::bytes_of(file), "x.pt");
 }
 
 /// Tensors of one storage of 0, 1, 2, 3, 4, 5.
 io::TorchFile parse_views(const pickled::Pairs& tensors) {
-  return parse(pickled::archive(pickled::dict(tensors), {floats({0, 1, 2, 3, 4, 5})}));
+  return parsed_file(
+      pickled::archive(pickled::dict(tensors), {pickled::floats({0, 1, 2, 3, 4, 5})}));
 }
 
 std::string six() { return pickled::storage("FloatStorage", "0", 6, "mps"); }
@@ -105,7 +100,9 @@ TEST_CASE("torch_file: NumPy's numbers are numbers") {
     const auto raw = "C" + test::little(bytes.size(), 1) + bytes;
     return pickled::call(pickled::global("numpy._core.multiarray", "scalar"), {dtype, raw});
   };
-  const auto tree = [&](const std::string& body) { return parse(pickled::archive(body)).tree; };
+  const auto tree = [&](const std::string& body) {
+    return parsed_file(pickled::archive(body)).tree;
+  };
   CHECK(tree(scalar("f8", "<", std::string("\0\0\0\0\0\0\xf8\x3f", 8))) == 1.5);
   CHECK(tree(scalar("f4", ">", std::string("\x3f\xc0\0\0", 4))) == 1.5);
   CHECK(tree(scalar("f2", "<", std::string("\0\x3e", 2))) == 1.5);
@@ -131,7 +128,7 @@ TEST_CASE("torch_file: parameters, newer dtypes and deflated or big-endian archi
       pickled::call(pickled::global("torch._utils", "_rebuild_tensor_v3"),
                     {untyped, pickled::integer(1), pickled::counts({1}), pickled::counts({1}),
                      "\x89", pickled::ordered_dict(), pickled::global("torch", "uint16")});
-  const auto file = parse(pickled::archive(pickled::list({v3}), {"abcd"}));
+  const auto file = parsed_file(pickled::archive(pickled::list({v3}), {"abcd"}));
   CHECK(file.find("0")->dtype == DType::U16);
   CHECK(test::text_of(file.find("0")->bytes) == "cd");
 
@@ -140,7 +137,7 @@ TEST_CASE("torch_file: parameters, newer dtypes and deflated or big-endian archi
   const auto big = test::zip_of({{"m/data.pkl", body, test::deflate_block(body)},
                                  {"m/byteorder", "big"},
                                  {"m/data/0", "abcd", test::deflate_block("abcd")}});
-  const auto alone = parse(big);
+  const auto alone = parsed_file(big);
   REQUIRE(alone.tensors.size() == 1);
   CHECK(alone.tensors[0].name.empty());
   CHECK(test::text_of(alone.tensors[0].bytes) == "dcba");
