@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Order, look-ahead, exceptions and shutdown of prefetching.
 #include "ubique/data/prefetch.h"
 
 #include <doctest/doctest.h>
@@ -37,7 +38,7 @@ TEST_CASE("prefetch: items come in order and end, with any number of threads") {
   }
 }
 
-TEST_CASE("prefetch: it works only so far ahead") {
+TEST_CASE("prefetch: the look-ahead is limited") {
   std::atomic<int> begun = 0;
   Prefetch<int> prefetch(numbers(100, &begun), 2);
   CHECK(prefetch.next() == 0);
@@ -45,7 +46,7 @@ TEST_CASE("prefetch: it works only so far ahead") {
   CHECK(begun <= 3);  // the one taken and two ahead
 }
 
-TEST_CASE("prefetch: an exception comes out in its turn, and what follows too") {
+TEST_CASE("prefetch: an exception is thrown in order, and later items follow") {
   for (const int threads : {0, 3}) {
     int next = 0;
     Prefetch<std::string> prefetch(
@@ -63,7 +64,7 @@ TEST_CASE("prefetch: an exception comes out in its turn, and what follows too") 
   }
 }
 
-TEST_CASE("prefetch: a source that breaks says so and ends") {
+TEST_CASE("prefetch: an exception of the source is thrown and ends it") {
   Prefetch<int> prefetch(
       []() -> std::optional<Prefetch<int>::Job> { throw std::runtime_error("no more"); }, 2);
   CHECK_THROWS_WITH(prefetch.next(), "no more");

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Orders of epochs, updates and micro-batches.
 #include "ubique/data/sampler.h"
 
 #include <doctest/doctest.h>
@@ -15,7 +16,7 @@ using data::Sampler;
 
 namespace {
 
-/// All samples of an epoch in the order in which batches of this size hand them out.
+/// All samples of an epoch in the order of micro-batches of this size.
 std::vector<std::int64_t> epoch_order(Sampler& sampler, std::int64_t epoch, std::int64_t at_once) {
   std::vector<std::int64_t> order;
   for (std::int64_t update = 0; update < sampler.updates_per_epoch(); ++update) {
@@ -51,7 +52,8 @@ TEST_CASE("sampler: the order does not depend on how an update is cut") {
   }
 }
 
-TEST_CASE("sampler: the last update takes what is left, and the last batch may be short") {
+TEST_CASE(
+    "sampler: the last update takes the remaining samples, and the last micro-batch may be short") {
   Sampler sampler(10, 8, Random(3));
   const auto full = sampler.micro_batches({0, 0}, 3);
   REQUIRE(full.size() == 3);
@@ -74,7 +76,7 @@ TEST_CASE("sampler: an empty training set is refused") {
   test::refusal_of(ErrorKind::Input, [] { Sampler(0, 4, Random(1)); });
 }
 
-TEST_CASE("sampler: an order of somebody else's is cut as it is, and batches know their places") {
+TEST_CASE("sampler: a given order is used as it is, and micro-batches know their positions") {
   Sampler sampler(
       6, 4, [](std::int64_t epoch) { return std::vector<std::int64_t>{epoch, 5, 5, 5, 1, epoch}; });
   const auto batches = sampler.micro_batches({2, 0}, 3);

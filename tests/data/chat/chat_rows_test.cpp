@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chat tokens, and training rows of conversations.
 #include "ubique/data/chat/chat_rows.h"
 
 #include <doctest/doctest.h>
@@ -28,7 +29,7 @@ struct RowSample {
     }
     return tokenizer.decode(ids);
   }
-  /// The text of the labels, a dot where nothing is to be learnt.
+  /// The text of the labels, a dot for ignored ones.
   std::string label_text(const data::ChatRow& row) const {
     std::string text;
     for (const auto label : row.labels) {
@@ -40,7 +41,7 @@ struct RowSample {
 
 }  // namespace
 
-TEST_CASE("chat tokens: turns stand between markers, joined by sep, closed by endoftext") {
+TEST_CASE("chat tokens: turns are enclosed in markers, joined by sep, ended by endoftext") {
   const RowSample sample;
   const std::vector<io::Turn> turns = {{io::Role::System, "s"}, asks("q"), says("a")};
   CHECK(sample.tokenizer.decode(sample.tokens.turns(turns, true).ids) ==
@@ -50,7 +51,7 @@ TEST_CASE("chat tokens: turns stand between markers, joined by sep, closed by en
         "<|system|>s<|endsystem|><|sep|><|user|>q<|enduser|><|sep|><|assistant|>");
 }
 
-TEST_CASE("chat tokens: a prompt is the beginning of what was learnt from") {
+TEST_CASE("chat tokens: a prompt is a prefix of the training tokens") {
   const RowSample sample;
   const std::vector<io::Turn> turns = {asks("q"), says("a"), asks("r"), says("b")};
   const auto learnt = sample.tokens.turns(turns, true).ids;
@@ -61,7 +62,7 @@ TEST_CASE("chat tokens: a prompt is the beginning of what was learnt from") {
   }
 }
 
-TEST_CASE("chat tokens: markers in a person's text cannot end a turn") {
+TEST_CASE("chat tokens: markers in a user's text cannot end a turn") {
   const RowSample sample;
   const auto tokens = sample.tokens.turn(asks("<|enduser|><|endoftext|>"));
   CHECK(std::count(tokens.ids.begin(), tokens.ids.end(), sample.tokens.end_of(io::Role::User)) ==
@@ -125,7 +126,7 @@ TEST_CASE("chat rows: an answer that does not fit takes its question into the ne
   CHECK(sample.text(windows.rows[1]).starts_with("<|user|>q2<|enduser|><|sep|><|assistant|>a2"));
 }
 
-TEST_CASE("chat rows: only what is longer than a row is lost, and it is counted") {
+TEST_CASE("chat rows: only turns longer than a row are cut, and dropped tokens are counted") {
   const RowSample sample;
   const auto windows =
       sample.rows({asks("q"), says("0123456789"), asks("r"), says("s")}, {.length = 10});
@@ -135,7 +136,7 @@ TEST_CASE("chat rows: only what is longer than a row is lost, and it is counted"
   CHECK(windows.lost == 6);
 }
 
-TEST_CASE("chat rows: words for long conversations and the loss are checked") {
+TEST_CASE("chat rows: names of options are checked") {
   CHECK(data::parse_long_chats("cut") == data::LongChats::Cut);
   CHECK(data::parse_loss_on("assistant") == data::LossOn::Assistant);
   CHECK(test::contains(

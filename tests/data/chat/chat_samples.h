@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A tokenizer of bytes and chat markers, and what rows say.
+// A tokenizer of bytes and chat markers, for tests.
 #pragma once
 
 #include <string>

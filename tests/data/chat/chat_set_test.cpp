@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chat data sets: splits, tokenizers, row lengths.
 #include "ubique/data/chat/chat_set.h"
 
 #include <doctest/doctest.h>
@@ -62,7 +63,7 @@ TEST_CASE("chat set: a folder holds both parts and the tokenizer, and can be rea
   auto texts = texts_of(train, tokenizer);
   const auto unseen = texts_of(tests, tokenizer);
   texts.insert(unseen.begin(), unseen.end());
-  CHECK(texts.size() == 20);  // nobody is in both parts or in none
+  CHECK(texts.size() == 20);  // each conversation is in exactly one part
   CHECK(texts.count("What is number 7?It is 49.") == 1);
 }
 
@@ -80,7 +81,7 @@ TEST_CASE("chat set: rows of one conversation are one puzzle") {
   CHECK(train.examples() == 2);
 }
 
-TEST_CASE("chat set: one seed splits alike, another otherwise, and a folder keeps its options") {
+TEST_CASE("chat set: the split depends on the seed, and a folder keeps its options") {
   const test::ScratchFolder folder;
   const auto list = talks(40);
   const auto model = data::train_chat_tokenizer(list, 266);
@@ -110,7 +111,7 @@ TEST_CASE("chat set: GPT-2's kind of tokenizer gets the nine markers that it lac
   CHECK(io::read_tokenizer(folder / "set/tokenizer").find("<|pad|>") == 9);
 }
 
-TEST_CASE("chat set: a share that leaves nothing is refused") {
+TEST_CASE("chat set: an invalid split is refused") {
   const test::ScratchFolder folder;
   for (const double split : {0.0, 1.5, -1.0}) {
     CHECK(test::contains(test::refusal_of(ErrorKind::Usage,
@@ -124,7 +125,7 @@ TEST_CASE("chat set: a share that leaves nothing is refused") {
   }
 }
 
-TEST_CASE("chat set: rows are as long as the longest conversation needs, where that is wished") {
+TEST_CASE("chat set: rows can be shortened to the longest conversation") {
   const test::ScratchFolder folder;
   auto list = talks(3);
   const auto length = [&](const std::string& name) {
@@ -140,7 +141,7 @@ TEST_CASE("chat set: rows are as long as the longest conversation needs, where t
   CHECK(length("longest") == 200);
 }
 
-TEST_CASE("chat set: rows of absurd lengths are refused before any memory is asked for") {
+TEST_CASE("chat set: absurd row lengths are refused before memory is allocated") {
   const test::ScratchFolder folder;
   for (const std::int64_t length : {std::int64_t{1000000000}, std::int64_t{1}, std::int64_t{-5}}) {
     const auto message = test::refusal_of(ErrorKind::Usage, [&] {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Gaussian and Fourier blurs against SciPy and their definitions; fixation maps.
 #include "ubique/data/images/blur.h"
 
 #include <algorithm>
@@ -14,7 +15,7 @@ using data::Fixation;
 
 namespace {
 
-/// By the definition: zeros up to side x side, every frequency's amplitude by the sum over pixels.
+/// By the definition: zero-padded to side x side, a plain discrete Fourier transform.
 std::vector<double> fourier_low_pass(const std::vector<float>& map, data::FrameSize size, int side,
                                      double cycles) {
   using Complex = std::complex<double>;
@@ -122,7 +123,7 @@ TEST_CASE("blur: keeps the sum") {
   CHECK(std::accumulate(map.begin(), map.end(), 0.0) == doctest::Approx(3).epsilon(1e-12));
 }
 
-TEST_CASE("blur: a sigma that is none is refused") {
+TEST_CASE("blur: an invalid sigma is refused") {
   std::vector<float> map(4);
   for (const double sigma : {0.0, -1.0, std::nan("")}) {
     CHECK(test::error_of([&] {
@@ -177,7 +178,7 @@ TEST_CASE("fixations: a map by Fourier blur is about that of a sigma of n / 42.7
   CHECK(most < 1);
 }
 
-TEST_CASE("fixations: cut to pixels, counted once, left out beyond the edge") {
+TEST_CASE("fixations: truncated to pixels, counted once, ignored beyond the edge") {
   const std::vector<Fixation> places = {{1.9, 0.2}, {1, 0}, {-0.5, 0}, {3, 0}, {0, 1.99}, {0, 2}};
   const auto map = data::fixation_pixels(places, {2, 3});
   CHECK(map.values == std::vector<float>{0, 1, 0, 1, 0, 0});

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The catalogue, matching of files by name, splits, and refused folders.
 #include "ubique/data/images/datasets.h"
 
 #include <algorithm>
@@ -143,7 +144,7 @@ TEST_CASE("datasets: missing and empty folders are input errors") {
       "expected the folders stimuli and fixations (or saliency) there"));
 }
 
-TEST_CASE("datasets: a known set that is not whole is refused with its numbers") {
+TEST_CASE("datasets: an incomplete known set is refused with its counts") {
   const test::ScratchFolder folder;
   put_pairs(folder / "fiwi");
   const auto error =
@@ -163,7 +164,7 @@ TEST_CASE("datasets: a whole set is split as NumPy would") {
   CHECK(data.valid[0].id == "003");
 }
 
-TEST_CASE("datasets: maps are made of fixations where there are none") {
+TEST_CASE("datasets: missing maps are made from fixations") {
   const test::ScratchFolder folder;
   put(folder / "stimuli/a.png", 20, 10);
   make_folder(folder / "fixations");
@@ -198,7 +199,7 @@ TEST_CASE("datasets: one MATLAB file gives the fixations of all by name") {
   }
 }
 
-TEST_CASE("datasets: lists without names go by number, not by the alphabet") {
+TEST_CASE("datasets: lists without names are matched in numerical order") {
   const test::ScratchFolder folder;
   std::string cells;
   for (int i = 1; i <= 11; ++i) {

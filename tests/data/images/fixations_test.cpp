@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Fixations from CSV, NumPy, images and MATLAB files.
 #include "ubique/data/images/fixations.h"
 
 #include <cstring>
@@ -32,7 +33,7 @@ std::string error_of_file(const test::ScratchFolder& folder, const std::string& 
 
 }  // namespace
 
-TEST_CASE("fixations: tables come back, and other columns are passed over") {
+TEST_CASE("fixations: tables are read back, and other columns are ignored") {
   const test::ScratchFolder folder;
   const Fixations want = {{1, 2}, {3.5, -4}};
   data::write_fixations(folder / "a.csv", want);
@@ -45,7 +46,7 @@ TEST_CASE("fixations: tables come back, and other columns are passed over") {
   CHECK(data::read_fixations(folder / "d.csv").empty());
 }
 
-TEST_CASE("fixations: a table that is none is refused with its row") {
+TEST_CASE("fixations: a bad table is refused with its row") {
   const test::ScratchFolder folder;
   CHECK(test::contains(error_of_file(folder, "a.csv", "x,y\n1,2\n1,oops\n"),
                        "has no number for y in row 3; got '1,oops'"));
@@ -54,7 +55,7 @@ TEST_CASE("fixations: a table that is none is refused with its row") {
   CHECK(test::contains(error_of_file(folder, "a.txt", ""), "of no kind that holds fixations"));
 }
 
-TEST_CASE("fixations: a table may say who looked, by number or by name") {
+TEST_CASE("fixations: a table may have observers, by number or by name") {
   const test::ScratchFolder folder;
   write_file(folder / "a.csv", "x,y,subject\n1,2,anna\n3,4,ben\n5,6,anna\n");
   const auto looks = data::read_fixation_list(folder / "a.csv");
@@ -130,7 +131,7 @@ TEST_CASE("fixations: PASCAL-S counts rows and columns from 1") {
                        "fixations of 2 pictures; expected one"));
 }
 
-TEST_CASE("fixations: OSIE's observers are put together and cut to whole pixels") {
+TEST_CASE("fixations: OSIE's observers are joined and truncated to whole pixels") {
   const test::ScratchFolder folder;
   write_file(folder / "a.mat", test::osie_file({{"1001.jpg", {{1.9, 2.2}, {3, 4}}}}));
   const auto lists = data::read_fixation_lists(folder / "a.mat");

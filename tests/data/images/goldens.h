@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the tests of this room share: tensors of golden files, and distances.
+// Shared by the tests of this folder: tensors of golden files, and distances.
 #pragma once
 
 #include <cmath>

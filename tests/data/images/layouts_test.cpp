@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every data set of the catalogue in small, laid out as its owners (or the original's program) lay
-// it out: it opens, is split, and gives a map and fixations.
+// A small copy of every data set of the catalogue, in the layout of its publisher (or of the
+// original program): it opens, is split, and has maps and fixations.
 #include <algorithm>
 
 #include "mat_samples.h"
@@ -30,7 +30,7 @@ void put_text(const fs::path& path, const std::string& content) {
   write_file(path, content);
 }
 
-/// The set with other numbers of pictures.
+/// The set with other counts.
 data::SaliencySet small_set(const char* name, int train, int valid, int classes = 1) {
   auto set = data::saliency_set(name);
   set.train = train;
@@ -126,7 +126,7 @@ TEST_CASE("layouts: CAT2000 has classes with folders Output, and MATLAB files of
     put_picture(folder / "cat2000" / "stimuli" / kind / "Output" / "001_SaliencyMap.jpg");
   }
   const auto data = opened(folder, small_set("cat2000", 8, 2, 2));
-  // The same places of each class.
+  // The same indices in each class.
   CHECK(data.valid[0].id.substr(data.valid[0].id.size() - 3) ==
         data.valid[1].id.substr(data.valid[1].id.size() - 3));
 }

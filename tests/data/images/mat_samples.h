@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MATLAB files as data sets of eye movements come in, made element by element.
+// MATLAB files in the formats of eye-movement data sets, built element by element.
 #pragma once
 
 #include <cstdint>

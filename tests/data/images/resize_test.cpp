@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against TensorFlow's own results, and by hand where those are easily worked out.
+// Resizing and framing against TensorFlow's results, and against values computed by hand.
 #include "ubique/data/images/resize.h"
 
 #include "goldens.h"
@@ -103,7 +103,7 @@ TEST_CASE("resize: the same size gives the same values") {
   }
 }
 
-TEST_CASE("resize: bilinear looks from pixel centre to pixel centre") {
+TEST_CASE("resize: bilinear maps pixel centres to pixel centres") {
   const std::vector<float> row = {0, 4, 8, 12};
   CHECK(row_resized(row, 2, ResizeMethod::Bilinear) == std::vector<float>{2, 10});
   CHECK(row_resized({0, 4}, 4, ResizeMethod::Bilinear) == std::vector<float>{0, 1, 3, 4});
@@ -134,7 +134,7 @@ TEST_CASE("resize: 8-bit pictures and numbers give the same") {
         data::resize(image, {9, 9}, ResizeMethod::Area).values);
 }
 
-TEST_CASE("resize: a part has the values that it has in the whole") {
+TEST_CASE("resize: a part equals the same part of the whole") {
   const auto image = test::wavy(23, 31, 3);
   for (const auto method : {ResizeMethod::Area, ResizeMethod::Bicubic, ResizeMethod::Bilinear}) {
     for (const data::FrameSize size : {data::FrameSize{9, 12}, {57, 60}, {9, 60}}) {
@@ -164,7 +164,7 @@ TEST_CASE("frame: a map for a long strip takes no more memory than the strip") {
   CHECK(strip.values.front() == doctest::Approx(127.5));
 }
 
-TEST_CASE("resize: sizes that are none are refused") {
+TEST_CASE("resize: empty sizes are refused") {
   const auto image = test::wavy(4, 4, 1);
   CHECK(test::error_of([&] {
           data::resize(image, {0, 4}, ResizeMethod::Area);
@@ -186,15 +186,15 @@ TEST_CASE("frame: a strip of one pixel keeps a pixel, a picture of one pixel fil
   CHECK(back.values.size() == 1);
 }
 
-TEST_CASE("frame: places move as pixels do") {
-  // 20 x 40 into 40 x 40: twice nothing, once the width, 10 rows of padding above.
+TEST_CASE("frame: points move as pixels do") {
+  // 20 x 40 into 40 x 40: not scaled, 10 rows of padding above.
   const auto place = data::to_frame({0, 0}, {20, 40}, {40, 40});
   CHECK(place == data::Fixation{0, 10});
   const auto half = data::to_frame({39, 19}, {40, 40}, {20, 20});
   CHECK(half == data::Fixation{19.25, 9.25});
 }
 
-TEST_CASE("image: halves are rounded to even and nothing leaves 0 to 255") {
+TEST_CASE("image: halves are rounded to even and values are clamped to 0..255") {
   const auto picture = data::to_picture({1, 5, 1, {0.5F, 1.5F, 2.5F, -3, 300}});
   CHECK(picture.pixels == std::vector<std::uint8_t>{0, 2, 2, 0, 255});
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Synthetic scenes: reproducible, as described, and written as a data set.
 #include "ubique/data/images/scenes.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ TEST_CASE("scenes: the same seed gives the same scene, another one another") {
   CHECK(data::make_scene(other, 7).picture.pixels != a.picture.pixels);
 }
 
-TEST_CASE("scenes: are as described, in any size") {
+TEST_CASE("scenes: shapes, fixations and maps are consistent, in any size") {
   for (const auto size : {data::FrameSize{64, 80}, {16, 16}, {120, 160}, {33, 200}}) {
     SceneOptions options;
     options.size = size;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Shuffled splits against NumPy.
 #include "ubique/data/images/splits.h"
 
 #include <algorithm>

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Lets a test in another language see what data/scans does with a scan: raw values to files, shape
-// and affine as JSON on stdout.
+// Runs data/scans on a scan for tests in another language: raw values to files, shape and affine as
+// JSON on stdout.
 //   conform_driver axes < affines (12 numbers a line)      axis codes, one line each
 //   conform_driver conform METHOD I J K MM IMAGE OUT [MASK MASK_OUT]
-//   conform_driver native METHOD I J K MM IMAGE LABELS_OUT   thresholded there, and back
+//   conform_driver native METHOD I J K MM IMAGE LABELS_OUT   thresholded, then resampled to the
+//   native grid
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small grids and scans made by hand, and where the golden ones are.
+// Small grids and scans for tests, and the path of the golden ones.
 #pragma once
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ inline bool golden_scans_missing() {
   return true;
 }
 
-/// Axes along the world's, in its order; a negative spacing runs backwards.
+/// An axis-aligned affine; a negative spacing flips the axis.
 inline data::Affine straight(std::array<double, 3> spacing, std::array<double, 3> origin = {}) {
   data::Affine affine{};
   for (std::size_t axis = 0; axis < 3; ++axis) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// ARC: variants, tokens, JSON, data sets and votes.
 #include "ubique/data/puzzles/arc/arc_build.h"
 #include "ubique/data/puzzles/arc/arc_read.h"
 
@@ -123,7 +124,7 @@ TEST_CASE("arc: test_puzzles.json is read as it was written, unknown answers sta
   CHECK_FALSE(again[1].test[1].known);
 }
 
-TEST_CASE("arc: answers that nobody gave are neither learnt nor scored") {
+TEST_CASE("arc: unknown answers are neither trained on nor scored") {
   auto learned = small_task("a"), asked = small_task("b");
   learned.test[0].known = asked.test[0].known = false;
   const auto data = data::build_arc({learned}, {asked}, {.augment = 2, .seed = 3});
@@ -140,7 +141,7 @@ TEST_CASE("arc: answers that nobody gave are neither learnt nor scored") {
   }
 }
 
-TEST_CASE("arc: what is no task is refused, with its place") {
+TEST_CASE("arc: invalid tasks are refused, with file, task and pair") {
   const auto task = [](const std::string& grid) {
     return R"({"t": {"train": [{"input": )" + grid + R"(, "output": [[1]]}], "test": []}})";
   };
@@ -160,7 +161,7 @@ TEST_CASE("arc: what is no task is refused, with its place") {
       "holds no tasks"));
 }
 
-TEST_CASE("arc: sets hold every variant with an id of its own") {
+TEST_CASE("arc: sets hold every variant with its own id") {
   const auto made = data::build_arc({small_task("a"), small_task("b", 3)}, {small_task("c", 5)},
                                     {.augment = 20, .seed = 1});
   const auto& train = made.splits.train;
@@ -203,7 +204,7 @@ TEST_CASE("arc: sets hold every variant with an id of its own") {
   CHECK(at_home < train.puzzles() + 10);
 }
 
-TEST_CASE("arc: variants depend on the task's name and the seed alone, and never look the same") {
+TEST_CASE("arc: variants depend on the task's name and the seed only, and all differ") {
   const auto alone = data::build_arc({small_task("b")}, {}, {.augment = 5});
   const auto second = data::build_arc({small_task("a"), small_task("b")}, {}, {.augment = 5});
   CHECK(std::vector(alone.identifiers.begin() + 1, alone.identifiers.end()) ==
@@ -211,7 +212,7 @@ TEST_CASE("arc: variants depend on the task's name and the seed alone, and never
   data::ArcTask plain{
       "plain", {{grid_of(1, {0}), grid_of(1, {1})}}, {{grid_of(1, {0}), grid_of(1, {1})}}};
   const auto few = data::build_arc({plain}, {}, {.augment = 50, .first_id = 10});
-  CHECK(few.splits.train.puzzles() == 9);  // one cell in nine colours, turned it is the same
+  CHECK(few.splits.train.puzzles() == 9);  // one cell in nine colours; rotations do not change it
   CHECK(few.incomplete == std::vector<std::string>{"plain"});
   CHECK(few.identifiers[9] == "<blank>");
   CHECK(few.identifiers[10] == "plain");

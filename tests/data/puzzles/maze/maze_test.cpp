@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rotations and reflections, shortest paths, generated mazes and their data sets.
 #include "ubique/data/puzzles/maze/maze.h"
 
 #include <algorithm>
@@ -20,7 +21,7 @@ std::vector<std::int32_t> cells_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("dihedral: turns and mirrors are numbered as in the original, and undone") {
+TEST_CASE("dihedral: rotations and reflections are numbered as in the original, and undone") {
   const data::GridSize size{2, 3};  // 0 1 2 / 3 4 5
   using Places = std::vector<std::size_t>;
   CHECK(data::dihedral_sources(1, size) == Places{2, 5, 1, 4, 0, 3});
@@ -42,7 +43,7 @@ TEST_CASE("dihedral: turns and mirrors are numbered as in the original, and undo
   }
 }
 
-TEST_CASE("maze: the shortest way is found, and several are told from one") {
+TEST_CASE("maze: the shortest path is found, and one is distinguished from several") {
   const auto one = data::shortest_path({3, 5}, cells_of("S   #\n### #\nG    \n"));
   CHECK(one.moves == 8);
   CHECK(one.count == 1);
@@ -53,7 +54,7 @@ TEST_CASE("maze: the shortest way is found, and several are told from one") {
   CHECK(data::shortest_path({1, 3}, cells_of("S#G\n")).moves == -1);
 }
 
-TEST_CASE("maze: made mazes have one long shortest way, and the same for the same seed") {
+TEST_CASE("maze: generated mazes have one long shortest path, the same for the same seed") {
   for (const auto size : {data::GridSize{30, 30}, data::GridSize{9, 14}}) {
     const auto least = static_cast<std::int64_t>(size.rows * size.cols / 8);
     int made = 0, circles = 0;
@@ -62,11 +63,11 @@ TEST_CASE("maze: made mazes have one long shortest way, and the same for the sam
       if (!maze) continue;
       ++made;
       CHECK(maze->cells == data::make_maze(size, least, Random(1).fork(i))->cells);
-      const auto way = data::shortest_path(size, maze->cells);
-      CHECK(way.count == 1);
-      CHECK(way.moves == maze->moves);
-      CHECK(way.moves >= least);
-      CHECK(std::count(maze->solved.begin(), maze->solved.end(), 5) == way.moves - 1);
+      const auto path = data::shortest_path(size, maze->cells);
+      CHECK(path.count == 1);
+      CHECK(path.moves == maze->moves);
+      CHECK(path.moves >= least);
+      CHECK(std::count(maze->solved.begin(), maze->solved.end(), 5) == path.moves - 1);
       std::int64_t open = 0, doors = 0;
       for (std::size_t cell = 0; cell < maze->cells.size(); ++cell) {
         if (maze->cells[cell] == 1) continue;
@@ -83,7 +84,8 @@ TEST_CASE("maze: made mazes have one long shortest way, and the same for the sam
   }
 }
 
-TEST_CASE("maze: sets hold what was asked for, without twins, for any number of threads") {
+TEST_CASE(
+    "maze: sets have the requested size, without equivalent mazes, for any number of threads") {
   const data::MazeBuild options{.rows = 8, .cols = 8, .train = 20, .test = 10, .seed = 3};
   const auto one = data::build_mazes(options, 1), two = data::build_mazes(options, 2);
   CHECK(one.train.examples() == 20);
@@ -112,17 +114,17 @@ TEST_CASE("maze: sets hold what was asked for, without twins, for any number of 
       "got 1x9 cells"));
 }
 
-TEST_CASE("maze: twins keep the way a way") {
+TEST_CASE("maze: augmentation keeps the path a path") {
   const auto splits = data::build_mazes({.rows = 6, .cols = 9, .train = 4, .test = 0});
   std::vector<std::int32_t> inputs(54), labels(54);
-  std::set<std::vector<std::int32_t>> twins;
+  std::set<std::vector<std::int32_t>> augmented;
   for (std::uint64_t i = 0; i < 30; ++i) {
     data::load_augmented(splits.train, 1, Random(1).fork(i), inputs, labels);
-    twins.insert(inputs);
-    const auto way = data::shortest_path({6, 9}, inputs);
-    CHECK(way.count == 1);
-    for (const auto cell : way.cells) CHECK(labels[cell] >= 3);
-    CHECK(std::count(labels.begin(), labels.end(), 5) == way.moves - 1);
+    augmented.insert(inputs);
+    const auto path = data::shortest_path({6, 9}, inputs);
+    CHECK(path.count == 1);
+    for (const auto cell : path.cells) CHECK(labels[cell] >= 3);
+    CHECK(std::count(labels.begin(), labels.end(), 5) == path.moves - 1);
   }
-  CHECK(twins.size() == 4);  // as they are, turned round, mirrored twice: it is not square
+  CHECK(augmented.size() == 4);  // not square: identity, 180 degrees, two reflections
 }

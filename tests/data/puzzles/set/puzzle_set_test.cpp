@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Puzzle sets: round trips, the original's folders, and damaged files.
 #include "ubique/data/puzzles/set/puzzle_set.h"
 
 #include <fmt/format.h>
@@ -148,7 +149,7 @@ TEST_CASE("puzzle set: arrays of machines with the other byte order are read rig
   check_same(data::read_puzzle_set(scratch.path(), "train"), set);
 }
 
-TEST_CASE("puzzle set: folders are joined, puzzle ids of two meanings are not") {
+TEST_CASE("puzzle set: folders are joined, unless a puzzle id has two names") {
   const test::ScratchFolder scratch;
   const auto set = small_sudokus();
   data::write_puzzle_set(scratch / "a", "train", set);
@@ -186,7 +187,7 @@ TEST_CASE("puzzle set: folders are joined, puzzle ids of two meanings are not") 
   CHECK(test::contains(refused(), "got seq_len 16 and 36"));
 }
 
-TEST_CASE("puzzle set: twins are twins, and the same for the same stream") {
+TEST_CASE("puzzle set: augmented puzzles are equivalent, and the same for the same stream") {
   const auto set = small_sudokus();
   std::vector<std::int32_t> inputs(16), labels(16), again(16), ignored(16);
   const auto four = data::sudoku_shape(4);
@@ -232,7 +233,7 @@ TEST_CASE("puzzle set: arrays of a wrong shape, type or length are refused") {
                        "expected one dimension"));
 }
 
-TEST_CASE("puzzle set: tokens, ids and offsets out of range are refused, with their place") {
+TEST_CASE("puzzle set: tokens, ids and offsets out of range are refused, with their index") {
   using Numbers = std::vector<std::int32_t>;
   CHECK(test::contains(damaged([](const fs::path& f) {
                          auto tokens = std::vector<std::int64_t>(64, 1);
@@ -303,7 +304,7 @@ TEST_CASE("puzzle set: a damaged dataset.json is refused, with the key") {
       "no train in /nowhere"));
 }
 
-TEST_CASE("puzzle set: a folder with other things in it is not taken") {
+TEST_CASE("puzzle set: a folder with other files is refused") {
   const test::ScratchFolder scratch;
   const auto set = small_sudokus();
   data::claim_puzzle_folder(scratch / "new", set.metadata.provenance);
@@ -322,7 +323,7 @@ TEST_CASE("puzzle set: a folder with other things in it is not taken") {
       "is a file; expected a new folder"));
 }
 
-TEST_CASE("puzzle set: a folder is there whole or not at all") {
+TEST_CASE("puzzle set: a folder is written completely or not at all") {
   const test::ScratchFolder scratch;
   data::PuzzleSplits splits;
   splits.train = small_sudokus();
@@ -339,7 +340,7 @@ TEST_CASE("puzzle set: a folder is there whole or not at all") {
   CHECK(scratch.count() == 1);
 }
 
-TEST_CASE("puzzle set: a damaged byte anywhere is read or refused, never worse") {
+TEST_CASE("puzzle set: a damaged byte anywhere is read or refused, without a crash") {
   const test::ScratchFolder scratch;
   data::write_puzzle_set(scratch.path(), "train", small_sudokus());
   int refused = 0, tried = 0;

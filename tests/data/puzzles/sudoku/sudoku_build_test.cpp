@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Generated sudoku sets and sudokus from CSV.
 #include <set>
 
 #include "tests/base/scratch.h"
@@ -33,7 +34,8 @@ std::string changed(std::size_t place, char to) {
 
 }  // namespace
 
-TEST_CASE("sudoku build: sets are what was asked for, without twins, for any number of threads") {
+TEST_CASE(
+    "sudoku build: sets are as requested, without equivalent puzzles, for any number of threads") {
   for (const int size : {4, 6, 9}) {
     CAPTURE(size);
     const auto shape = data::sudoku_shape(size);
@@ -58,7 +60,7 @@ TEST_CASE("sudoku build: sets are what was asked for, without twins, for any num
   }
 }
 
-TEST_CASE("sudoku build: difficulty and clues are kept to") {
+TEST_CASE("sudoku build: difficulty and number of clues are respected") {
   const data::SudokuBuild options{
       .size = 9, .train = 6, .test = 0, .clues_low = 26, .clues_high = 28, .min_backtracks = 2};
   const auto set = data::build_sudokus(options).train;
@@ -71,7 +73,7 @@ TEST_CASE("sudoku build: difficulty and clues are kept to") {
   }
 }
 
-TEST_CASE("sudoku build: options that cannot be are refused") {
+TEST_CASE("sudoku build: invalid options are refused") {
   const auto refused = [](const data::SudokuBuild& options) {
     return test::refusal_of(ErrorKind::Usage, [&] { data::build_sudokus(options); });
   };
@@ -110,14 +112,15 @@ TEST_CASE("sudoku csv: rows become the original's arrays") {
   }
 }
 
-TEST_CASE("sudoku csv: some of the rows are drawn, and some are split off to test with") {
+TEST_CASE("sudoku csv: a subset of rows is drawn, and some are split off for testing") {
   const test::ScratchFolder scratch;
   const auto made = data::build_sudokus({.size = 4, .train = 40, .test = 0}).train;
   const auto four = data::sudoku_shape(4);
   std::string text = "answer,question\n";
   for (std::int64_t i = 0; i < made.examples(); ++i) {
-    const auto twin = data::random_symmetry(four, Random(1).fork(static_cast<std::uint64_t>(i)));
-    for (const auto& symmetry : {data::identity_symmetry(), twin}) {  // each with a twin
+    const auto other = data::random_symmetry(four, Random(1).fork(static_cast<std::uint64_t>(i)));
+    for (const auto& symmetry :
+         {data::identity_symmetry(), other}) {  // each with an equivalent one
       for (const auto* rows : {&made.labels, &made.inputs}) {
         const auto grid = data::transformed(four, data::sudoku_grid(four, rows->row(i)), symmetry);
         for (std::size_t cell = 0; cell < 16; ++cell) text += static_cast<char>('0' + grid[cell]);
@@ -129,14 +132,14 @@ TEST_CASE("sudoku csv: some of the rows are drawn, and some are split off to tes
   const auto all = data::read_sudoku_csv(scratch / "my.csv", {});
   CHECK(all.examples() == 80);
   CHECK(data::read_sudoku_csv(scratch / "my.csv", {.limit = 7}).examples() == 7);
-  const auto splits = data::split_off_test(all, 9);  // four with their twins, and one without
+  const auto splits = data::split_off_test(all, 9);  // four with their equivalents, and one without
   CHECK(splits.test.examples() == 9);
   CHECK(splits.train.examples() == 70);
   const auto apart =
       data::without_test_puzzles(all, splits.test,
                                  data::Sameness::Cells);  // a file of its own to test with
   CHECK(apart.test.examples() == 9);
-  CHECK(apart.train.examples() == 71);  // the ninth's twin stays
+  CHECK(apart.train.examples() == 71);  // the ninth's equivalent is kept
   CHECK(test::contains(test::refusal_of(ErrorKind::Usage,
                                         [&] {
                                           data::without_test_puzzles(splits.test, splits.test,
@@ -149,7 +152,7 @@ TEST_CASE("sudoku csv: some of the rows are drawn, and some are split off to tes
       "got limit -3"));
 }
 
-TEST_CASE("sudoku csv: what is wrong is told with its line") {
+TEST_CASE("sudoku csv: errors name the line") {
   CHECK(test::contains(refused_csv(""), "is empty"));
   CHECK(test::contains(refused_csv("a,b\n1,2\n"), "no column 'question'"));
   CHECK(test::contains(refused_csv(kHeader), "holds no puzzle"));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sudokus: solver, difficulty, generation, symmetries and canonical forms.
 #include "ubique/data/puzzles/sudoku/sudoku.h"
 
 #include <algorithm>
@@ -41,7 +42,7 @@ const std::string kAnswer =
 
 }  // namespace
 
-TEST_CASE("sudoku: the solver finds the one solution, or says that there are none or several") {
+TEST_CASE("sudoku: the solver finds a unique solution, and detects none or several") {
   const auto nine = data::sudoku_shape(9);
   const auto solved = data::solve_sudoku(nine, grid_of(kPuzzle));
   CHECK(solved.solutions == 1);
@@ -53,7 +54,7 @@ TEST_CASE("sudoku: the solver finds the one solution, or says that there are non
   twice[0] = '2';  // a second 2 in the first row
   CHECK(data::solve_sudoku(nine, grid_of(twice)).solutions == 0);
   auto wrong = kPuzzle;
-  wrong[0] = '4';  // no clash, but not what stands there
+  wrong[0] = '4';  // no conflict, but not the solution
   CHECK(data::solve_sudoku(nine, grid_of(wrong)).solutions == 0);
   CHECK(data::solve_sudoku(nine, {}).solutions == 2);
   CHECK(data::solve_sudoku(data::sudoku_shape(4), {}, 1000).solutions == 288);
@@ -72,15 +73,15 @@ TEST_CASE("sudoku: difficulty does not depend on the names of digits") {
     const auto made = data::make_sudoku(nine, 0, Random(5).fork(i));
     auto renamed = data::identity_symmetry();
     renamed.digits = data::random_symmetry(nine, Random(6).fork(i)).digits;
-    const auto twin = data::transformed(nine, made.puzzle, renamed);
-    CHECK(data::solve_sudoku(nine, twin).backtracks == made.backtracks);
+    const auto same = data::transformed(nine, made.puzzle, renamed);
+    CHECK(data::solve_sudoku(nine, same).backtracks == made.backtracks);
     guessed += made.backtracks > 0 ? 1 : 0;
   }
   CHECK(guessed > 0);
 }
 
 TEST_CASE(
-    "sudoku: made puzzles have one solution and no clue too many, the same for the same seed") {
+    "sudoku: generated puzzles have one solution and are minimal, the same for the same seed") {
   for (const int size : {4, 6, 9}) {
     CAPTURE(size);
     const auto shape = data::sudoku_shape(size);
@@ -102,7 +103,7 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("sudoku: twins have one canonical form, strangers have another") {
+TEST_CASE("sudoku: equivalent puzzles have one canonical form, others have another") {
   for (const int size : {4, 6, 9}) {
     CAPTURE(size);
     const auto shape = data::sudoku_shape(size);
@@ -151,7 +152,7 @@ TEST_CASE("sudoku: recorded symmetries give the original's augmented rows") {
   CHECK(golden["augmentations"].size() == 39);
 }
 
-TEST_CASE("sudoku: random symmetries are fair and never turn boxes on their side") {
+TEST_CASE("sudoku: random symmetries are uniform and never transpose oblong boxes") {
   int transposed = 0;
   std::set<std::array<std::uint8_t, 9>> rows;
   for (std::uint64_t i = 0; i < 400; ++i) {
@@ -169,7 +170,7 @@ TEST_CASE("sudoku: random symmetries are fair and never turn boxes on their side
   CHECK(rows.size() == 48);  // 3! orders of bands, 2 of rows in each
 }
 
-TEST_CASE("sudoku: sizes and tokens that cannot be are refused") {
+TEST_CASE("sudoku: invalid sizes and tokens are refused") {
   CHECK(test::contains(test::refusal_of(ErrorKind::Usage, [] { data::sudoku_shape(5); }),
                        "expected 4, 6 or 9"));
   const std::vector<std::int32_t> tokens(16, 7);

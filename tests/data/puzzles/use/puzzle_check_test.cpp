@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Puzzles and answers checked by the rules.
 #include "ubique/data/puzzles/use/puzzle_check.h"
 
 #include "tests/base/scratch.h"
@@ -25,7 +26,7 @@ std::vector<std::int32_t> maze(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("puzzle check: a digit that stands twice is told with its places") {
+TEST_CASE("puzzle check: a repeated digit is reported with its cells") {
   CHECK(data::broken_rule(kFour, four("12......2....4..")).empty());
   CHECK(data::broken_rule(kFour, four("1..1............")) ==
         "1 stands twice in row 1, in columns 1 and 4");
@@ -35,7 +36,7 @@ TEST_CASE("puzzle check: a digit that stands twice is told with its places") {
         "4 stands twice in one box, in row 3, column 3 and row 4, column 4");
 }
 
-TEST_CASE("puzzle check: a sudoku's answer keeps what was given and has no digit twice") {
+TEST_CASE("puzzle check: a sudoku's answer keeps the clues and repeats no digit") {
   const auto puzzle = four("1.3.............");
   const auto valid = [&](const std::string& answer) {
     return data::obeys_rules(kFour, puzzle, four(answer)).value();
@@ -49,7 +50,7 @@ TEST_CASE("puzzle check: a sudoku's answer keeps what was given and has no digit
   CHECK_FALSE(data::obeys_rules(kFour, puzzle, strange).value());
 }
 
-TEST_CASE("puzzle check: a maze's answer is one way as short as any") {
+TEST_CASE("puzzle check: a maze's answer is one shortest path") {
   CHECK(data::broken_rule(kFive, maze("######S # ## # ## #G#####")) == "no path leads from S to G");
   const auto open = maze("######S  ##   ##  G######");
   CHECK(data::broken_rule(kFive, open).empty());
@@ -59,16 +60,16 @@ TEST_CASE("puzzle check: a maze's answer is one way as short as any") {
   CHECK(solves("######Soo##  o##  G######"));
   CHECK(solves("######S  ##oo ## oG######"));
   CHECK_FALSE(solves("######S o##o o##  G######"));  // a gap
-  CHECK_FALSE(solves("######Soo##ooo##  G######"));  // marked beside the way
+  CHECK_FALSE(solves("######Soo##ooo##  G######"));  // marked beside the path
   CHECK_FALSE(solves("######S  ##   ##  G######"));  // nothing marked
   CHECK_FALSE(solves("######Soo##  o##  oo#####"));  // the goal is gone
-  // Shorter ways are there.
+  // There are shorter paths.
   const auto wide = maze("######S G##   ##   ######");
   CHECK(data::obeys_rules(kFive, wide, maze("######SoG##   ##   ######")).value());
   CHECK_FALSE(data::obeys_rules(kFive, wide, maze("######S G##ooo##   ######")).value());
 }
 
-TEST_CASE("puzzle check: nobody knows the rules of other puzzles") {
+TEST_CASE("puzzle check: other puzzles have no known rules") {
   const data::PuzzleLayout arc{data::PuzzleKind::Arc, 30, 30};
   const std::vector<std::int32_t> grid(900, 2);
   CHECK(data::broken_rule(arc, grid).empty());

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// NumPy's generators and the original's batches, against recorded ones.
 #include "ubique/data/puzzles/use/puzzle_sampler.h"
 
 #include <numeric>
@@ -57,7 +58,7 @@ void check_training(const data::PuzzleSet& set, const Json& run) {
   for (const auto& golden : run["batches"]) {
     if (golden["iteration"] != number) {
       if (iteration) {
-        CHECK_FALSE(iteration->next());  // the rest is dropped, but it was drawn
+        CHECK_FALSE(iteration->next());  // the remainder is dropped, after it was drawn
         choices = iteration->choices();
       }
       iteration.emplace(set, options, ++number, choices);
@@ -112,7 +113,7 @@ TEST_CASE("numpy: Philox gives NumPy's words, permutations and numbers") {
   }
 }
 
-TEST_CASE("numpy: the old generator chooses as NumPy's does") {
+TEST_CASE("numpy: RandomState chooses as NumPy's does") {
   const auto golden = sampler_golden();
   if (golden.is_null()) return;
   data::NumpyTwister twister(golden["mt19937"]["seed"].get<std::uint32_t>());
@@ -140,7 +141,7 @@ TEST_CASE("puzzle sampler: batches are the original's") {
     CAPTURE(run["name"].get<std::string>());
     const auto set = data::read_puzzle_set(folder / run["dataset"].get<std::string>(),
                                            run["split"].get<std::string>());
-    if (run["test_set_mode"].get<bool>()) continue;  // in order: nothing is chosen
+    if (run["test_set_mode"].get<bool>()) continue;  // in order: no random choice
     check_training(set, run);
     ++runs;
   }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Puzzles parsed from text, and drawn.
 #include "ubique/data/puzzles/use/puzzle_text.h"
 
 #include "tests/base/scratch.h"
@@ -26,7 +27,7 @@ std::string only_line(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("puzzle text: one sudoku in many forms is one sudoku") {
+TEST_CASE("puzzle text: all notations of a sudoku give the same tokens") {
   CHECK(only_line(kNine) == kNine);
   auto zeros = kNine;
   for (auto& c : zeros) c = c == '.' ? '0' : c;
@@ -83,8 +84,7 @@ TEST_CASE("puzzle text: mazes are read by lines or in one") {
   CHECK(data::draw_puzzle(mazes[0].layout, mazes[0].tokens).substr(6, 6) == "#S #G\n");
 }
 
-TEST_CASE(
-    "puzzle text: rows without the spaces at their ends are filled up, other shapes refused") {
+TEST_CASE("puzzle text: rows without trailing spaces are padded, other shapes refused") {
   const data::PuzzleLayout wide{data::PuzzleKind::Maze, 3, 5};
   const std::string whole = "#S   \n#### \n#  G#\n", cut = "#S\n####\n#  G#\n";
   const auto expected = data::parse_puzzles(whole, "x", wide)[0].tokens;
@@ -99,7 +99,7 @@ TEST_CASE(
   CHECK(test::contains(refused(std::string(15, '1'), wide), "'1' cannot stand in a maze"));
 }
 
-TEST_CASE("puzzle text: a byte order mark is passed over, bytes that are no text are not shown") {
+TEST_CASE("puzzle text: a byte order mark is ignored, binary bytes are not printed") {
   CHECK(only_line("\xEF\xBB\xBF" + kNine) == kNine);
   CHECK(only_line("\xEF\xBB\xBFsource,question\nown," + kNine + "\n") == kNine);
   CHECK(test::contains(refused("\x89PNG\r\n\x1a\n" + std::string(9, '\0')),
@@ -109,7 +109,7 @@ TEST_CASE("puzzle text: a byte order mark is passed over, bytes that are no text
   CHECK(test::contains(refused("12ä\n"), "column 3: 'ä' cannot stand"));
 }
 
-TEST_CASE("puzzle text: what is wrong is told with line and column") {
+TEST_CASE("puzzle text: errors name line and column") {
   CHECK(test::contains(refused(kNine.substr(1)), "my.txt, line 1: got 80 cells, expected 16, 36"));
   CHECK(
       test::contains(refused("12x4\n"), "my.txt, line 1, column 3: 'x' cannot stand in a sudoku"));
@@ -131,7 +131,7 @@ TEST_CASE("puzzle text: what is wrong is told with line and column") {
                      "have no text form"));
 }
 
-TEST_CASE("puzzle text: what can be read is, and the rest is told") {
+TEST_CASE("puzzle text: readable puzzles are returned, errors of the others collected") {
   const auto lines = data::parse_readable_puzzles(
       "12......2....4..\n123\n\n..............x.\n1234341221434321\n", "my.txt");
   REQUIRE(lines.puzzles.size() == 2);

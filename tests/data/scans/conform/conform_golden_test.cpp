@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Against volumes that arc-meshchop's own preprocessing (nibabel, SciPy) made from the same files.
+// Conforming, compared with volumes that arc-meshchop's own preprocessing (nibabel, SciPy) made
+// from the same files.
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -14,7 +15,7 @@ using namespace ubique;
 
 namespace {
 
-/// A scan and its mask, and what became of them.
+/// A scan, its mask, and the expected results.
 struct Golden {
   explicit Golden(std::string_view name)
       : prefix((test::kGoldenScans / name).string()),
@@ -96,7 +97,7 @@ TEST_CASE("golden scans: scipy_zoom before normalisation, and its masks") {
       const auto zoomed = data::zoom_to(canonical, target, 2);
       const auto expected = tensor<float>(file, "scipy_zoom.image_before_norm");
       CHECK(largest_difference(zoomed.values, expected) < 2e-4);
-      // The order of additions differs from SciPy's: a last bit here and there.
+      // The order of additions differs from SciPy's: the last bit may differ.
       CHECK(count_different(zoomed.values, expected) < data::voxel_count(target.shape) / 1000);
       CHECK(data::zoom_to(labels, target, 2).values ==
             tensor<std::uint8_t>(file, "scipy_zoom.mask"));
@@ -134,7 +135,7 @@ TEST_CASE("golden scans: nibabel_conform before normalisation, its grid and its 
   CHECK(compared == 3);
 }
 
-TEST_CASE("golden scans: whole numbers without scaling are told from scaled ones") {
+TEST_CASE("golden scans: integers without scaling are distinguished from scaled ones") {
   if (test::golden_scans_missing()) return;
   CHECK_FALSE(Golden("prep_a").image.stored_integers);
   CHECK_FALSE(Golden("prep_b").image.stored_integers);
@@ -161,8 +162,7 @@ TEST_CASE("golden scans: conform, conform_mask and normalize together give the n
   }
 }
 
-TEST_CASE(
-    "golden scans: BrainChop's own scan is taken as it is, and its quantiles are the known ones") {
+TEST_CASE("golden scans: BrainChop's own scan is unchanged, and its quantiles are the known ones") {
   const auto path = test::kGoldenScans / ".." / ".." / "data" / "brainchop" / "t1_crop.nii.gz";
   if (!std::filesystem::exists(path)) {
     MESSAGE("skipped: no ", path.string());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases small enough to work out by hand.
+// Conform methods on cases small enough to compute by hand.
 #include "ubique/data/scans/conform/conform.h"
 
 #include <algorithm>
@@ -44,7 +44,7 @@ data::Affine oblique(double degrees, std::array<double, 3> spacing) {
 
 }  // namespace
 
-TEST_CASE("scipy_zoom: corners meet corners, values between are linear") {
+TEST_CASE("scipy_zoom: corners are aligned, values between are linear") {
   const auto scan = row_scan({0, 4, 8}, 5.0 / 3);  // 3 voxels become 5
   CHECK(conformed_row(scan, ConformMethod::ScipyZoom, 5) == std::vector<float>{0, 2, 4, 6, 8});
 }
@@ -73,7 +73,7 @@ TEST_CASE(
   CHECK(std::count(one.values.begin(), one.values.end(), 0.0F) == 26);
 }
 
-TEST_CASE("scipy_zoom: the affine says which voxel of the scan each voxel came from") {
+TEST_CASE("scipy_zoom: the affine maps each voxel to the voxel of the scan it came from") {
   const auto z_of = [](const data::Scan& scan, std::int64_t length, double voxel) {
     const auto cube = data::conform(scan, {ConformMethod::ScipyZoom, {1, 1, length}, 1});
     return cube.affine[2][2] * voxel + cube.affine[2][3];
@@ -83,13 +83,13 @@ TEST_CASE("scipy_zoom: the affine says which voxel of the scan each voxel came f
   CHECK(z_of(scan, 5, 4) == doctest::Approx(10.0 / 3));
   CHECK(z_of(scan, 9, 2) == doctest::Approx(0));        // two voxels of padding
   CHECK(z_of(scan, 3, 1) == doctest::Approx(5.0 / 3));  // one cropped on each side
-  // A single voxel has no corners: its extent is shared out, around its centre.
+  // A single voxel has no corners: its extent is divided around its centre.
   CHECK(z_of(row_scan({7}, 3), 5, 2) == doctest::Approx(0));
   CHECK(z_of(row_scan({7}, 3), 5, 3) == doctest::Approx(1));
   CHECK(z_of(row_scan({7, 9}, 0.6), 1, 0) == doctest::Approx(0.3));
 }
 
-TEST_CASE("scipy_zoom: SciPy's lost last plane is lost here too") {
+TEST_CASE("scipy_zoom: the last plane is zero where it is in SciPy") {
   // 25 * (14 / 25) rounds to above 14; 27 * (14 / 27) does not.
   const std::vector<float> ones(15, 1.0F);
   const auto lost = conformed_row(row_scan(ones, 26.0 / 15), ConformMethod::ScipyZoom, 26);
@@ -119,14 +119,14 @@ TEST_CASE("scipy_zoom: a scan thinner than half a voxel is refused") {
   CHECK(test::contains(message, "got 1 voxels of 0.4 mm"));
 }
 
-TEST_CASE("nibabel_conform: voxel (n - 1) / 2 keeps its place, outside is 0") {
+TEST_CASE("nibabel_conform: voxel (n - 1) / 2 keeps its position, outside is 0") {
   const auto scan = row_scan({1, 2, 3, 4}, 2);  // voxel 1 stays at 2 mm
   CHECK(conformed_row(scan, ConformMethod::NibabelConform, 11) ==
         padded({1, 1.5, 2, 2.5, 3, 3.5, 4}, 3, 1));
   CHECK(conformed_row(scan, ConformMethod::NibabelConform, 3) == std::vector<float>{1.5, 2, 2.5});
 }
 
-TEST_CASE("nibabel_conform: whole numbers stay whole, halves away from zero") {
+TEST_CASE("nibabel_conform: integers stay integers, halves are rounded away from zero") {
   const auto whole = row_scan({1, 2, -3, -4}, 2, DType::I16);
   CHECK(conformed_row(whole, ConformMethod::NibabelConform, 7) ==
         std::vector<float>{0, 1, 2, 2, -1, -3, -4});
@@ -136,7 +136,7 @@ TEST_CASE("nibabel_conform: whole numbers stay whole, halves away from zero") {
         std::vector<float>{0, 1, 1.5, 2, -0.5, -3, -3.5});
 }
 
-TEST_CASE("nibabel_conform: a slanted scan at the target's own spacing is only padded") {
+TEST_CASE("nibabel_conform: an oblique scan at the target's spacing is only padded") {
   for (int degrees = 1; degrees < 45; ++degrees) {
     const auto volume = test::noise({9, 8, 7}, oblique(degrees, {1, 1, 1}));
     const auto found =
@@ -162,7 +162,7 @@ TEST_CASE("none: canonical axes on the scan's own grid, whatever the target's sh
   CHECK(found.at(0, 1, 2) == volume.at(3, 1, 2));
 }
 
-TEST_CASE("brainchop: a conformed scan goes through unchanged, and only that") {
+TEST_CASE("brainchop: only a scan that is conformed already is unchanged") {
   const auto affine = test::exchanged(test::straight({-1, 1, -1}), {0, 2, 1});
   const auto volume = test::noise({6, 6, 6}, affine);
   const ConformTarget target{ConformMethod::Brainchop, {6, 6, 6}, 1};
@@ -170,9 +170,8 @@ TEST_CASE("brainchop: a conformed scan goes through unchanged, and only that") {
   CHECK(data::conform(test::scan_of(volume, DType::I16), target).values != volume.values);
 }
 
-TEST_CASE(
-    "brainchop: axes are LIA and the middle n / 2 of the file's axes meets that of the cube") {
-  // 8-bit values are not rescaled, so places can be followed.
+TEST_CASE("brainchop: axes are LIA and the centres n / 2 of both grids coincide") {
+  // 8-bit values are not rescaled, so voxels can be traced.
   const auto volume =
       test::grid_of<float>({6, 6, 6}, test::straight({1, 1, 1}),
                            [](auto i, auto j, auto k) { return i + 6 * j + 36 * k; });
@@ -186,7 +185,7 @@ TEST_CASE(
   CHECK(found.at(0, 4, 4) == 0);                   // x = 7: outside
   CHECK(found.at(7, 4, 4) == volume.at(0, 3, 3));
 
-  // With an axis flipped, n / 2 lies on the other side of the middle.
+  // With a flipped axis, n / 2 is on the other side of the centre.
   const auto flipped =
       test::grid_of<float>({6, 6, 6}, test::straight({-1, 1, 1}),
                            [](auto i, auto j, auto k) { return i + 6 * j + 36 * k; });
@@ -196,8 +195,8 @@ TEST_CASE(
   CHECK(other.at(5, 4, 4) == flipped.at(4, 3, 3));
 }
 
-TEST_CASE("brainchop: straight and slanted scans go through the same formula") {
-  // The slant is so small that the values are the same, yet too large for the way by tables.
+TEST_CASE("brainchop: axis-aligned and oblique scans give the same values") {
+  // The angle is so small that the values are the same, yet too large for the axis-aligned path.
   const auto volume = test::noise({12, 10, 14}, test::straight({1.53, 1.97, 1.23}));
   const ConformTarget target{ConformMethod::Brainchop, {20, 20, 20}, 1};
   auto slanted = volume;
@@ -208,7 +207,7 @@ TEST_CASE("brainchop: straight and slanted scans go through the same formula") {
   for (std::size_t i = 0; i < a.values.size(); ++i) CHECK(std::abs(a.values[i] - b.values[i]) <= 1);
 }
 
-TEST_CASE("brainchop: the top thousandth of the non-zero voxels is cut, the least value is black") {
+TEST_CASE("brainchop: the top thousandth of the non-zero voxels is clipped, the minimum is black") {
   std::vector<float> values(10'000, 0.0F);
   for (std::size_t i = 0; i < 5000; ++i) values[i] = 100.5F;
   values[5000] = 1000;  // bins of 1: 5001 non-zero voxels, 5 may be cut
@@ -220,7 +219,7 @@ TEST_CASE("brainchop: the top thousandth of the non-zero voxels is cut, the leas
   CHECK(data::robust_scale(values).factor == doctest::Approx(255.0 / 998));
 }
 
-TEST_CASE("brainchop: a flat scan and a nearly empty one have no scale to find") {
+TEST_CASE("brainchop: a flat and a nearly empty scan are not scaled") {
   CHECK(data::robust_scale({5, 5, 5}).factor == 1);
   std::vector<float> values(100'000, 0.0F);
   for (std::size_t i = 0; i < 2000; ++i) values[i] = 0.5F;  // all below the second bin of 1000
@@ -242,7 +241,7 @@ TEST_CASE("brainchop: results are whole numbers from 0 to 255, truncated") {
   CHECK(found.at(8, 8, 8) == std::floor(std::min(middle, 255.0)));
 }
 
-TEST_CASE("masks: the browser's cube holds a mask where it holds the image") {
+TEST_CASE("masks: with brainchop the mask is on the image's grid") {
   const auto volume =
       test::grid_of<float>({24, 20, 22}, oblique(25, {1, 1.2, 0.9}), [](auto i, auto j, auto k) {
         return test::in_ball({i, j, k}, {12, 9, 11}, 5) ? 200 : 0;
@@ -261,7 +260,7 @@ TEST_CASE("masks: the browser's cube holds a mask where it holds the image") {
   CHECK(inside > 300);
 }
 
-TEST_CASE("masks: one of another size or from elsewhere is refused, rounded headers are not") {
+TEST_CASE("masks: another size or position is refused, rounded headers are not") {
   const auto image = test::scan_of(test::noise({8, 9, 10}, test::straight({1, 1, 2})));
   const auto mask_on = [&](const data::Shape3& shape, const data::Affine& affine,
                            ConformMethod method) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// From the scan's grid to the cube and back.
+// From the scan's grid to the conformed one and back.
 #include <algorithm>
 #include <cmath>
 
@@ -73,7 +73,7 @@ Difference difference(const data::LabelMap& found, const data::LabelMap& expecte
 
 }  // namespace
 
-TEST_CASE("native: a mask comes back the same except at its edge, from every method and slant") {
+TEST_CASE("native: a mask is restored except at its edge, for every method and orientation") {
   const data::Shape3 shape{24, 26, 21};
   const auto straight = test::straight({1.2, -0.9, 1.1}, {-10, 20, 5});
   for (const auto& affine :
@@ -93,7 +93,7 @@ TEST_CASE("native: a mask comes back the same except at its edge, from every met
   }
 }
 
-TEST_CASE("native: twice as fine and back changes nothing") {
+TEST_CASE("native: doubling the resolution and back changes nothing") {
   const auto labels = balls({24, 26, 21}, test::straight({2, 2, 2}));
   const auto scan = test::scan_of(labels);
   auto mask = labels;
@@ -104,7 +104,7 @@ TEST_CASE("native: twice as fine and back changes nothing") {
   }
 }
 
-TEST_CASE("native: labels on the scan's own grid come back bit by bit, axes turned back") {
+TEST_CASE("native: labels on the scan's own grid are restored exactly, in its axes") {
   const auto affine = test::exchanged(test::straight({-1, 1.5, -2}), {1, 2, 0});
   const auto labels = balls({24, 26, 21}, affine);
   const auto scan = test::scan_of(labels);
@@ -112,7 +112,7 @@ TEST_CASE("native: labels on the scan's own grid come back bit by bit, axes turn
   CHECK(data::to_native(data::to_canonical(labels), scan, 3).values == labels.values);
 }
 
-TEST_CASE("native: what a crop left out is 0") {
+TEST_CASE("native: cropped voxels are 0") {
   const auto ones = test::grid_of<std::uint8_t>({8, 8, 8}, test::straight({1, 1, 1}),
                                                 [](auto, auto, auto) { return 1; });
   const auto scan = test::scan_of(ones);
@@ -121,7 +121,7 @@ TEST_CASE("native: what a crop left out is 0") {
   for (std::int64_t i = 0; i < 8; ++i) CHECK(back.at(i, 3, 3) == (i >= 2 && i < 6 ? 1 : 0));
 }
 
-TEST_CASE("native: an axis of one voxel finds its way back") {
+TEST_CASE("native: an axis of one voxel is restored") {
   for (const double spacing : {0.6, 1.0, 5.0}) {
     const auto slice =
         test::grid_of<std::uint8_t>({6, 7, 1}, test::straight({1, 1, spacing}, {4, 5, 6}),
@@ -132,7 +132,7 @@ TEST_CASE("native: an axis of one voxel finds its way back") {
   }
 }
 
-TEST_CASE("native: probabilities are linear between conformed voxels and 0 outside the cube") {
+TEST_CASE("native: probabilities are linear between conformed voxels and 0 outside their grid") {
   // Conformed voxels at x = 0, 2, 4; native ones at x = -2, -1, ..., 6.
   const data::Volume cube{{3, 1, 1}, test::straight({2, 1, 1}), {0.0F, 1.0F, 0.5F}};
   const auto scan = test::scan_of(test::noise({9, 1, 1}, test::straight({1, 1, 1}, {-2, 0, 0})));
@@ -140,7 +140,7 @@ TEST_CASE("native: probabilities are linear between conformed voxels and 0 outsi
         std::vector<float>{0, 0, 0, 0.5, 1, 0.75, 0.5, 0.5, 0});
 }
 
-TEST_CASE("native: probabilities survive the way there and back where they are smooth") {
+TEST_CASE("native: smooth probabilities survive the round trip") {
   const auto affine = turned(test::straight({1.2, 0.9, -1.1}), 15);
   const auto volume = test::grid_of<float>({24, 26, 21}, affine, [](auto i, auto j, auto k) {
     return 0.5 + 0.02 * static_cast<double>(i) - 0.01 * static_cast<double>(j) +

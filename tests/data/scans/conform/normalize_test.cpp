@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Normalisation of intensities: ranges, exact quantiles, flat volumes, names.
 #include <algorithm>
 #include <cmath>
 
@@ -34,7 +35,7 @@ TEST_CASE("normalize: min_max spans 0 to 1, in f32 arithmetic") {
   CHECK(normalized(values, Normalization::MinMax, 0, 1, 3) == found);
 }
 
-TEST_CASE("normalize: every place of the extreme values is seen") {
+TEST_CASE("normalize: extreme values are found at every index") {
   for (std::size_t length = 1; length < 40; ++length) {
     for (std::size_t place = 0; place < length; ++place) {
       std::vector<float> values(length, 1.0F);
@@ -46,7 +47,7 @@ TEST_CASE("normalize: every place of the extreme values is seen") {
   }
 }
 
-TEST_CASE("normalize: a flat volume becomes zeros, whatever the way") {
+TEST_CASE("normalize: a flat volume becomes zeros with every method") {
   for (const auto how : {Normalization::MinMax, Normalization::Quantile, Normalization::ZScore}) {
     CHECK(normalized({7, 7, 7}, how) == std::vector<float>{0, 0, 0});
     CHECK(normalized({7}, how) == std::vector<float>{0});
@@ -56,8 +57,7 @@ TEST_CASE("normalize: a flat volume becomes zeros, whatever the way") {
   CHECK(normalized({7, 8}, Normalization::None) == std::vector<float>{7, 8});
 }
 
-TEST_CASE(
-    "normalize: quantiles are the values that sorting puts at floor(low n), ceil(high n) - 1") {
+TEST_CASE("normalize: quantiles are the sorted values at floor(low n), ceil(high n) - 1") {
   for (const std::size_t length : {2, 3, 19, 20, 21, 100, 1000}) {
     std::vector<float> values(length);
     Random(length).fill_normal(values, 0, 100);

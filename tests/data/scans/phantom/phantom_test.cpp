@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Made-up heads: the same everywhere, like heads, learnable but not by a threshold.
+// Synthetic heads: reproducible, anatomically plausible, and not solvable by a threshold.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ data::PhantomOptions small_heads() {
   return options;
 }
 
-/// FNV-1a over the values: the same on every machine, or the heads are not.
+/// FNV-1a over the values, to compare bits between machines.
 std::uint64_t hash_of(const data::Phantom& phantom) {
   std::uint64_t hash = 0xCBF29CE484222325ULL;
   const auto add = [&](const void* data, std::size_t size) {
@@ -82,7 +82,7 @@ TEST_CASE("phantom: the same seed gives the same bits, whatever the number of th
   CHECK(hash_of(data::make_phantom(options, 2)) != hash_of(data::make_phantom(options, 1)));
 }
 
-TEST_CASE("phantom: no brightness alone tells lesions from the rest") {
+TEST_CASE("phantom: no threshold separates lesions from the rest") {
   auto options = small_heads();
   options.size = 48;
   const int heads = 10;
@@ -96,10 +96,10 @@ TEST_CASE("phantom: no brightness alone tells lesions from the rest") {
   }
   MESSAGE("Dice of the best threshold: ", best);  // about 0.35
   CHECK(best < 0.5);
-  CHECK(best > 0.1);  // lesions are bright: something to learn from
+  CHECK(best > 0.1);  // lesions are brighter on average
 }
 
-TEST_CASE("phantom: tissues are there in a head's proportions and brightness") {
+TEST_CASE("phantom: tissues have plausible proportions and intensities") {
   auto options = small_heads();
   options.size = 48;
   for (std::int64_t i = 0; i < 3; ++i) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conformed scans on disk: made once, found again, made again when anything changed or broke.
+// The disk cache of conformed scans: written once, reused, rebuilt when anything changed or broke.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -104,7 +104,7 @@ TEST_CASE("cache: an entry holds what conforming gives, as precisely as its type
   }
 }
 
-TEST_CASE("cache: every value of f16 comes back as it is, and larger ones make f32") {
+TEST_CASE("cache: f16 values are restored exactly, and larger ones use f32") {
   const test::ScratchFolder folder;
   auto subject = make_subject(folder, "one");
   subject.mask.reset();
@@ -188,7 +188,7 @@ TEST_CASE("cache: damaged, cut and foreign entries are made again") {
     return largest_error(fresh.get(subject).image(), expected) <= 0x1p-12 &&
            read_file(path) == whole;
   };
-  overwrite(path, -5, '\x7f');  // in the mask's bytes: only the checksum knows
+  overwrite(path, -5, '\x7f');  // in the mask's bytes: only the checksum detects it
   CHECK(is_mended());
   write_file(path, whole.substr(0, whole.size() / 2));
   CHECK(is_mended());
@@ -226,7 +226,7 @@ TEST_CASE("cache: labels of several classes keep their numbers, and others are r
   CHECK(test::contains(error, "expected whole numbers from 0 to 2"));
 }
 
-TEST_CASE("cache: threads and processes may make the same entry at once") {
+TEST_CASE("cache: threads and processes may write the same entry concurrently") {
   const test::ScratchFolder folder;
   const auto subject = make_subject(folder, "one");
   const auto expected = expected_image(subject);
@@ -280,7 +280,7 @@ TEST_CASE("cache: a full disk is an error and leaves nothing behind") {
   CHECK(fs::is_empty(folder / "cache"));
 }
 
-TEST_CASE("cache: a bad scan and options that cannot be are refused") {
+TEST_CASE("cache: a bad scan and invalid options are refused") {
   const test::ScratchFolder folder;
   auto subject = make_subject(folder, "one");
   write_file(subject.image, "no scan at all");

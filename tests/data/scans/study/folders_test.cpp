@@ -81,7 +81,7 @@ TEST_CASE("bids: sessions, masks and acquisitions of a study are found") {
   CHECK(cohort.source == "bids");
   REQUIRE(cohort.subjects.size() == 3);
   CHECK(cohort.subjects[0].id == "sub-1_ses-10");
-  CHECK_FALSE(cohort.subjects[0].mask.has_value());  // ses-9's is not its
+  CHECK_FALSE(cohort.subjects[0].mask.has_value());  // the mask of ses-9 does not match
   CHECK(cohort.subjects[0].acquisition == "space_no_accel");
   CHECK(cohort.subjects[1].id == "sub-1_ses-9");
   CHECK(cohort.subjects[1].mask.has_value());
@@ -91,7 +91,7 @@ TEST_CASE("bids: sessions, masks and acquisitions of a study are found") {
   CHECK(cohort.subjects[2].acquisition == "fast");
 }
 
-TEST_CASE("bids: masks are known by many names, and other files are none") {
+TEST_CASE("bids: masks have many names, and other files are not taken for masks") {
   for (const auto* name : {"sub-1_desc-lesion_mask", "sub-1_label-lesion_roi", "sub-1_T2w_lesion",
                            "sub-1_label-L_mask", "sub-1_space-orig_label-L_desc-T1lesion_mask",
                            "sub-1_desc-stroke_dseg", "sub-1_space-T2w_desc-lesion_mask"}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Folds against scikit-learn's, and the file they are kept in. Constants are from scikit-learn
+// Folds compared with scikit-learn's, and their file format. Constants are from scikit-learn
 // 1.9.1 with NumPy 2.4.6.
 #include <doctest/doctest.h>
 
@@ -57,7 +57,7 @@ data::Splits small_splits() {
   return splits;
 }
 
-/// Error for a splits file in which one piece of text was replaced.
+/// Error for a splits file in which a piece of text was replaced.
 std::string splits_refusal(const std::string& from, const std::string& to) {
   const test::ScratchFolder folder;
   data::write_splits(folder / "s.json", small_splits());
@@ -70,7 +70,7 @@ std::string splits_refusal(const std::string& from, const std::string& to) {
 
 }  // namespace
 
-TEST_CASE("folds: subjects fall into the folds that scikit-learn gives them") {
+TEST_CASE("folds: subjects are in the folds that scikit-learn assigns") {
   CHECK(tested_by("bababcabcacbbbaacaba", 3, 42) == "01120002111011202022");
   CHECK(tested_by("bababcabcacbbbaacaba", 5, 7) == "12230243431102103044");
   CHECK(tested_by("aaaaaaaaaaaaaaaa", 4, 0) == "0122310321320013");
@@ -102,7 +102,7 @@ TEST_CASE("folds: bins of the cohort itself hold a quarter each") {
   CHECK(data::size_bins(same, data::SizeBins::Quartiles) == std::vector<std::string>(5, "Q1"));
 }
 
-TEST_CASE("folds: strata join size and acquisition, and want every size") {
+TEST_CASE("folds: strata combine size and acquisition, and need every size") {
   auto cohort = cohort_of({100, 50'000}, {"space_2x", "flair"});
   CHECK(data::strata(cohort) == std::vector<std::string>{"Q1_space_2x", "Q2_flair"});
   cohort.subjects[1].lesion_voxels = -1;
@@ -110,7 +110,7 @@ TEST_CASE("folds: strata join size and acquisition, and want every size") {
                        "lesion size of s1 is not known"));
 }
 
-TEST_CASE("folds: nested folds divide everybody without overlap") {
+TEST_CASE("folds: nested folds cover all subjects without overlap") {
   const auto splits = data::nested_folds(letters("abcabcabcabcabcabcaabbcc"), 3, 4, 9);
   std::set<std::int64_t> tested;
   REQUIRE(splits.outer.size() == 3);
@@ -133,7 +133,7 @@ TEST_CASE("folds: nested folds divide everybody without overlap") {
   CHECK(plain.train_of(1).size() == 6);
 }
 
-TEST_CASE("folds: a golden study of forty is divided exactly as upstream divides it") {
+TEST_CASE("folds: a golden study of forty is split exactly as upstream splits it") {
   if (test::golden_scans_missing()) return;
   const auto path = test::kGoldenScans / "splits_40_seed42.json";
   const auto golden = parse_json(read_file(path), path.string());
@@ -200,7 +200,7 @@ TEST_CASE("splits: folds of another cohort are refused") {
   CHECK(test::contains(refusal(), "got folds of 12 subjects, expected 11"));
 }
 
-TEST_CASE("splits: files that divide wrongly are refused") {
+TEST_CASE("splits: inconsistent folds are refused") {
   CHECK(test::contains(splits_refusal("\"random_seed\"", "\"seed\""), "random_seed is missing"));
   CHECK(test::contains(splits_refusal("\"random_seed\": 42", "\"random_seed\": -1"),
                        "random_seed is wrong"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subjects on their way to a network: scans by their headers, and arc-meshchop's prepared samples.
+// Preparing subjects: scans, their headers, and arc-meshchop's prepared samples.
 #include <doctest/doctest.h>
 
 #include <cstring>
@@ -92,7 +92,7 @@ TEST_CASE("npz: a folder of samples is a study, each with its own mask") {
   CHECK(cohort.subjects[1].lesion_voxels == 3);
 
   const auto sample = data::prepare_sample(cohort.subjects[0], options_for({2, 1, 3}));
-  CHECK(sample.image.at(0, 0, 1) == .1F);  // as it is: conformed and normalised already
+  CHECK(sample.image.at(0, 0, 1) == .1F);  // unchanged: conformed and normalised already
   CHECK(sample.mask->at(1, 0, 1) == 1);
   CHECK(test::contains(
       test::refusal_of(ErrorKind::Input,
@@ -107,7 +107,7 @@ TEST_CASE("npz: a folder of samples is a study, each with its own mask") {
                        "no array 'mask'"));
 }
 
-TEST_CASE("prepare: a bad scan is a matter of that scan") {
+TEST_CASE("prepare: an unusable scan is reported as such, wrong options are not") {
   const test::ScratchFolder folder;
   const auto good = scan_subject(folder, "good", {6, 7, 8});
   auto bad = scan_subject(folder, "bad", {6, 7, 8});
@@ -118,11 +118,11 @@ TEST_CASE("prepare: a bad scan is a matter of that scan") {
   try {
     data::prepare_sample(good, options_for({4, 4, 0}));
   } catch (const Error& error) {
-    CHECK(error.kind() == ErrorKind::Usage);  // nobody's scan is to blame
+    CHECK(error.kind() == ErrorKind::Usage);  // not an error of the scan
   }
 }
 
-TEST_CASE("prepare: headers tell before the first step which scans cannot be used") {
+TEST_CASE("prepare: headers show before training which scans cannot be used") {
   const test::ScratchFolder folder;
   std::vector<data::Subject> subjects = {scan_subject(folder, "a", {6, 7, 8})};
   const data::ConformTarget target;
@@ -133,7 +133,7 @@ TEST_CASE("prepare: headers tell before the first step which scans cannot be use
   const auto message =
       test::refusal_of(ErrorKind::Input, [&] { data::check_subjects(subjects, target); });
   CHECK(test::contains(message, "2 of 3 scans cannot be used: b, c"));
-  // Onto the image's own grid any mask can be brought that lies in the same place.
+  // NibabelConform resamples any mask that overlaps the image.
   subjects.pop_back();
   data::check_subjects(subjects, {data::ConformMethod::NibabelConform, {8, 8, 8}, 1});
 }

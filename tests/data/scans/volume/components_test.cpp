@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Connected components, compared with a plain flood fill.
 #include "ubique/data/scans/volume/components.h"
 
 #include <deque>
@@ -17,7 +18,7 @@ LabelMap empty_labels(const data::Shape3& shape) {
                                      [](auto, auto, auto) { return 0; });
 }
 
-/// Islands by flooding from each voxel: slow, and nothing like the code under test.
+/// Components by flood fill from each voxel: slow, and independent of the code under test.
 std::int64_t flood_count(LabelMap labels) {
   std::int64_t count = 0;
   const auto [ni, nj, nk] = labels.shape;
@@ -58,7 +59,7 @@ TEST_CASE("components: the count is that of a plain flood, from sparse to dense"
   }
 }
 
-TEST_CASE("components: voxels that share only a corner are one island") {
+TEST_CASE("components: voxels that share only a corner are connected") {
   auto labels = empty_labels({3, 3, 3});
   labels.at(0, 0, 0) = labels.at(1, 1, 1) = labels.at(2, 0, 2) = 1;
   CHECK(data::count_components(labels) == 1);
@@ -75,7 +76,7 @@ TEST_CASE("components: the end of one row and the start of the next do not touch
   CHECK(data::count_components(labels) == 2);
 }
 
-TEST_CASE("components: a shape that closes only at the end is one island") {
+TEST_CASE("components: a shape that joins only in its last row is one component") {
   auto labels = empty_labels({5, 7, 1});
   for (std::int64_t j = 0; j < 7; j += 2) {  // a comb, joined by its last row
     for (std::int64_t i = 0; i < 5; ++i) labels.at(i, j, 0) = 1;
@@ -85,7 +86,7 @@ TEST_CASE("components: a shape that closes only at the end is one island") {
   CHECK(data::count_components(labels) == 1);
 }
 
-TEST_CASE("components: the largest island stays, with all its labels") {
+TEST_CASE("components: the largest component is kept, with all its labels") {
   auto labels = empty_labels({10, 10, 10});
   labels.at(0, 0, 0) = 1;
   for (std::int64_t k = 2; k < 6; ++k) labels.at(5, 5, k) = static_cast<std::uint8_t>(k);
@@ -99,7 +100,7 @@ TEST_CASE("components: the largest island stays, with all its labels") {
   CHECK(data::keep_components(labels, policy) == 0);
 }
 
-TEST_CASE("components: islands below a volume go, those of exactly that volume stay") {
+TEST_CASE("components: those below a volume are removed, those of exactly that volume are kept") {
   auto labels = empty_labels({10, 10, 10});  // voxels of 2 mm³
   labels.at(0, 0, 0) = 1;
   labels.at(5, 5, 2) = labels.at(5, 5, 3) = 1;
@@ -115,7 +116,7 @@ TEST_CASE("components: islands below a volume go, those of exactly that volume s
   CHECK(copy.values == labels.values);
 }
 
-TEST_CASE("components: an empty map has no islands") {
+TEST_CASE("components: an empty map has none") {
   auto labels = empty_labels({4, 4, 4});
   CHECK(data::count_components(labels) == 0);
   CHECK(data::keep_components(labels, data::parse_component_policy("largest")) == 0);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Axis codes, axis moves and inverses of affines.
 #include "ubique/data/scans/volume/orientation.h"
 
 #include <cmath>
@@ -41,7 +42,7 @@ TEST_CASE("orientation: axis codes of straight, exchanged and flipped axes") {
   CHECK(data::axis_codes(test::exchanged(test::straight({-1, 1, -1}), {0, 2, 1})) == "LIA");
 }
 
-TEST_CASE("orientation: a slant below half a right angle keeps the codes, above it changes them") {
+TEST_CASE("orientation: a rotation below 45 degrees keeps the codes, above it changes them") {
   const auto affine = test::straight({0.5, 2, 1});
   CHECK(data::axis_codes(turned_about_z(40, affine)) == "RAS");
   CHECK(data::axis_codes(turned_about_z(50, affine)) == "ALS");
@@ -67,7 +68,7 @@ TEST_CASE("orientation: an affine without three directions is refused") {
   test::refusal_of(ErrorKind::Input, [&] { data::axis_codes(affine); });
 }
 
-TEST_CASE("orientation: moving axes moves every value to where its place in the world went") {
+TEST_CASE("orientation: moving axes keeps the world position of every value") {
   const data::Shape3 shape{5, 37, 70};  // longer than a tile, and no multiple of it
   const std::array<std::array<std::size_t, 3>, 6> orders{
       {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};

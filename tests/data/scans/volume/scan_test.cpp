@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reading and writing NIfTI scans: axis order, series, bad voxels, threads.
 #include <cmath>
 #include <limits>
 
@@ -48,7 +49,7 @@ TEST_CASE("scan: values come with k fastest, in the file's own axes") {
   CHECK(scan.volume.values[4] == 10);
 }
 
-TEST_CASE("scan: floats are no stored integers") {
+TEST_CASE("scan: floats are not stored integers") {
   const test::ScratchFolder folder;
   write_counting<float>(folder / "x.nii", DType::F32);
   CHECK_FALSE(data::read_scan(folder / "x.nii").stored_integers);
@@ -80,7 +81,7 @@ TEST_CASE("scan: NaN and infinite voxels are counted and one is named") {
   CHECK(test::contains(message, "bad.nii"));
 }
 
-TEST_CASE("scan: what is written is read back, grid and place included") {
+TEST_CASE("scan: what is written is read back, with its affine") {
   const test::ScratchFolder folder;
   const auto affine = test::exchanged(test::straight({-1.5, 0.75, 2}, {1, 2, 3}), {1, 2, 0});
   const auto volume = test::noise({7, 40, 33}, affine);
@@ -114,7 +115,7 @@ TEST_CASE("scan: canonical axes are those that to_canonical gives, in every orde
       const std::array<double, 3> spacing{(signs & 1) != 0 ? -1.0 : 1.0,
                                           (signs & 2) != 0 ? -2.0 : 2.0,
                                           (signs & 4) != 0 ? -3.0 : 3.0};
-      // More planes than one piece has, and no multiple of it.
+      // More planes than one chunk, and not a multiple of it.
       const auto volume =
           test::noise({5, 37, 70}, test::exchanged(test::straight(spacing, {5, 6, 7}), order));
       data::write_volume(folder / "a.nii.gz", volume, {});
@@ -153,7 +154,7 @@ TEST_CASE("scan: the last byte of a file counts, whatever the number of threads"
   }
 }
 
-TEST_CASE("scan: a voxel that is no number is named by its place in the file") {
+TEST_CASE("scan: a NaN voxel is named by its index in the file") {
   const test::ScratchFolder folder;
   auto volume = test::noise({4, 5, 6}, test::exchanged(test::straight({-1, 2, 3}), {2, 0, 1}));
   volume.at(1, 3, 4) = std::numeric_limits<float>::infinity();
