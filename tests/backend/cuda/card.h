@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The NVIDIA card that kernels are tried on, if there is one, and how near they must come.
+// The NVIDIA card for the tests, if there is one, and the allowed errors.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -25,7 +25,7 @@ inline const std::optional<c10::Device>& card() {
   return found;
 }
 
-/// Largest difference, as a share of the largest value expected.
+/// Largest absolute difference relative to the largest expected value.
 inline double error_of(const at::Tensor& got, const at::Tensor& expected) {
   const auto off = (got.to(at::kCPU).to(at::kDouble) - expected).abs().max().item<double>();
   return off / std::max(expected.abs().max().item<double>(), 1e-30);

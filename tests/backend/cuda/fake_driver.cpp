@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A libcuda.so.1 that is there and broken: cuInit answers what FAKE_CUDA_INIT says.
+// A broken libcuda.so.1: cuInit returns the value of FAKE_CUDA_INIT.
 #include <cstdlib>
 
 extern "C" int cuInit(unsigned) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The computations: layers, losses, views and edge cases, each with its inputs.
 #include "battery.h"
 
 #include <ATen/autocast_mode.h>
@@ -30,12 +31,12 @@ Computation plain(std::string name, Tensors inputs, Function function) {
           }};
 }
 
-/// Result and gradients of all inputs, or of all but the first if that one is frozen.
+/// Result and gradients of all inputs, without the first if it is frozen.
 Computation trained(std::string name, Tensors inputs, Function function, bool frozen = false) {
   return {std::move(name), [=](c10::Device device) {
             Tensors there;
             for (const auto& input : inputs) {
-              // clone keeps the memory format, and makes the leaf the device's own
+              // clone keeps the memory format and creates a leaf on the device
               auto leaf = input.to(device).clone().requires_grad_(!frozen || !there.empty());
               there.push_back(leaf);
             }
@@ -198,7 +199,7 @@ void add_sequences(std::vector<Computation>& all) {
                       [](const Tensors& t) { return std::get<1>(t[0].topk(3)); }));
   all.push_back(
       plain("argmax", {values({5, 9}, 1)}, [](const Tensors& t) { return t[0].argmax(1); }));
-  // Of ten weights the first is zero: how often it is drawn, and what lies beyond the tenth.
+  // Ten weights, the first is zero: counts how often it is drawn, and draws out of range.
   all.push_back(plain("multinomial", {at::arange(10).to(at::kFloat)}, [](const Tensors& t) {
     const auto drawn = at::multinomial(t[0], 64, true);
     return at::stack({drawn.eq(0).any(), drawn.ge(10).any()});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computations that run on any device from the same inputs and bring their results home: what
-// models are made of, with gradients, and the corners that the mutations touch.
+// Computations that run on any device from the same inputs and return their results on the CPU: the
+// ops of models, with gradients, and the cases that the mutations change.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -18,7 +18,7 @@ struct Computation {
 
 const std::vector<Computation>& battery();
 
-/// Names of those whose results on the two devices differ by more than rounding.
+/// Names of the computations whose results on the two devices differ by more than rounding.
 std::vector<std::string> disagreements(c10::Device device);
 
 }  // namespace ubique::test

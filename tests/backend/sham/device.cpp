@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Loads the device and calls the test functions of its plug-in.
 #include "device.h"
 
 #include <ATen/CPUGeneratorImpl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pretend device as the tests use it: loaded once per process, told other settings at will.
+// The pretend device in tests: loaded once per process, with settings that can be changed.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -10,21 +10,20 @@
 
 namespace ubique::test {
 
-device::Backend& sham_backend();  ///< of the name of this folder
+device::Backend& sham_backend();  ///< named like this folder
 std::string settings_variable();  ///< "UBIQUE_SHAM"
 
 /// Loads the device at the first call; every test begins with it, before any other torch call.
 c10::Device sham_device();
 
-/// Settings as in UBIQUE_SHAM, for as long as this lives. Throws with the message if they are
-/// wrong.
+/// Settings as in UBIQUE_SHAM while this object lives. Throws with the message if they are invalid.
 class Told {
  public:
   explicit Told(const std::string& text);
   ~Told();
 };
 
-/// The error message that these settings give; empty = none. They hold only if there is none.
+/// The error message for these settings; empty = valid, and they are then in effect.
 std::string settings_error(const std::string& text);
 
 std::int64_t ledger_total(const std::string& what);
@@ -41,7 +40,7 @@ std::string error_of(Call call) {
   return {};
 }
 
-/// Normal values from a generator of their own, made on the CPU.
+/// Normally distributed values from a separate generator, created on the CPU.
 at::Tensor values(at::IntArrayRef shape, std::uint64_t seed = 1);
 
 }  // namespace ubique::test

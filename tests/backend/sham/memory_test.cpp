@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory figures, streams and hooks: what LibTorch's accelerator interface says of the device.
+// Memory figures, streams and hooks of the device, through LibTorch's accelerator interface.
 #include <ATen/DeviceAccelerator.h>
 #include <ATen/detail/MPSHooksInterface.h>
 #include <c10/core/Event.h>
@@ -23,7 +23,7 @@ at::Tensor megabyte(c10::Device device) {
 
 }  // namespace
 
-TEST_CASE("sham: current, peak and reserved bytes follow what is alive") {
+TEST_CASE("sham: current, peak and reserved bytes follow the live tensors") {
   const auto device = sham_device();
   at::accelerator::emptyCache();
   at::accelerator::resetPeakStats(0);
@@ -41,7 +41,7 @@ TEST_CASE("sham: current, peak and reserved bytes follow what is alive") {
   CHECK(peak() == before);
 }
 
-TEST_CASE("sham: results of kernels count like tensors that were allocated") {
+TEST_CASE("sham: results of kernels are counted like allocated tensors") {
   const auto device = sham_device();
   const auto input = at::ones({1, 1, 1 << 16}, device), kernel = at::ones({4, 1, 1}, device);
   const auto before = allocated();
@@ -72,7 +72,7 @@ TEST_CASE("sham: memory info and recommended size follow the settings") {
   hooks.setMemoryFraction(0);
 }
 
-TEST_CASE("sham: LibTorch takes it for its accelerator") {
+TEST_CASE("sham: it is LibTorch's accelerator") {
   const auto device = sham_device();
   CHECK(at::accelerator::getAccelerator().value() == device.type());
   CHECK(at::accelerator::deviceCount() == 1);
@@ -99,7 +99,7 @@ TEST_CASE("sham: events are recorded, waited for and timed") {
   CHECK(start.elapsedTime(end) > 0);
 }
 
-TEST_CASE("sham: pinned memory is ordinary memory and is not called pinned") {
+TEST_CASE("sham: pinned memory is ordinary memory and does not count as pinned") {
   sham_device();
   const auto pinned = at::ones({4}).pin_memory();
   CHECK(pinned.is_cpu());
@@ -107,7 +107,7 @@ TEST_CASE("sham: pinned memory is ordinary memory and is not called pinned") {
   CHECK(pinned[3].item<float>() == 1);
 }
 
-TEST_CASE("sham: layouts are kept on the way there and back") {
+TEST_CASE("sham: copies in both directions keep the layout") {
   const auto device = sham_device();
   const auto volume = values({2, 3, 4, 5, 6}).contiguous(at::MemoryFormat::ChannelsLast3d);
   const auto there = volume.to(device);
@@ -119,7 +119,7 @@ TEST_CASE("sham: layouts are kept on the way there and back") {
   CHECK(empty.is_contiguous(at::MemoryFormat::ChannelsLast));
 }
 
-TEST_CASE("sham: views share memory with what they view, resizing keeps its content") {
+TEST_CASE("sham: views share memory with their base, resizing keeps the content") {
   const auto device = sham_device();
   auto x = at::zeros({2, 3, 4}, device);
   x.select(0, 1).t().slice(0, 1, 3).fill_(5);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A healthy pretend device computes what the CPU computes; told to be wrong in one way, it is wrong
-// there and nowhere else.
+// A healthy pretend device agrees with the CPU; with one planted fault it is wrong there and
+// nowhere else.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -44,17 +44,17 @@ const std::map<std::string, Names> kExpected = {
 
 }  // namespace
 
-TEST_CASE("sham: a healthy device agrees with the CPU on everything models are made of") {
+TEST_CASE("sham: a healthy device agrees with the CPU on all ops of models") {
   CHECK(join(disagreements(sham_device()), "\n") == "");
 }
 
-TEST_CASE("sham: after wrong settings are taken back the device is healthy again") {
+TEST_CASE("sham: after planted faults are removed the device is healthy again") {
   const auto device = sham_device();
   { const Told told("wrong=cumsum,autocast_off,linear_bias; refuse=op:aten::relu"); }
   CHECK(join(disagreements(device), "\n") == "");
 }
 
-TEST_CASE("sham: every behaviour in the device's table is checked by some test") {
+TEST_CASE("sham: every planted fault in the device's table is tested") {
   sham_device();
   const auto message = settings_error("wrong=no_such_behaviour");
   const auto first = message.find("one of ") + 7;
@@ -103,7 +103,7 @@ TEST_CASE("sham: wrong=float64_silent gives float32 for float64") {
   CHECK((doubles.to(device).scalar_type() == at::kFloat));
 }
 
-TEST_CASE("sham: each wrong behaviour changes its own results and no others") {
+TEST_CASE("sham: each planted fault changes its own results and no others") {
   const auto device = sham_device();
   for (const auto& [name, expected] : kExpected) {
     CAPTURE(name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What depends on how a process began: the environment variable, and what was loaded before. Each
-// case of the second kind is skipped here and run in a process of its own.
+// Behaviour that depends on the start of the process: the environment variable, and what was loaded
+// before. The cases named "child" are skipped here and run in a new process.
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/detail/MPSHooksInterface.h>
 #include <doctest/doctest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's random numbers: its own stream, reproducible by seed and state.
+// The device's random generator: a separate stream, reproducible by seed and state.
 #include <doctest/doctest.h>
 
 #include "device.h"
@@ -17,7 +17,7 @@ TEST_CASE("sham: one seed gives other numbers than on the CPU, and the same ones
   CHECK_FALSE(at::equal(there, at::randn({32}, device).cpu()));
 }
 
-TEST_CASE("sham: drawing on the device leaves the CPU's generator where it was") {
+TEST_CASE("sham: drawing on the device does not advance the CPU's generator") {
   const auto device = sham_device();
   at::manual_seed(7);
   const auto expected = at::randn({8});
@@ -34,7 +34,7 @@ TEST_CASE("sham: drawing on the device leaves the CPU's generator where it was")
   CHECK(at::equal(at::randn({8}), expected));
 }
 
-TEST_CASE("sham: a generator's state brings back what it drew") {
+TEST_CASE("sham: restoring a generator's state repeats its numbers") {
   const auto device = sham_device();
   auto generator = at::globalContext().defaultGenerator(device);
   const auto state = generator.get_state();
@@ -44,7 +44,7 @@ TEST_CASE("sham: a generator's state brings back what it drew") {
   CHECK(at::equal(at::rand({16}, device), first));
 }
 
-TEST_CASE("sham: a generator of its own serves, one of the CPU is refused") {
+TEST_CASE("sham: a new device generator works, one of the CPU is refused") {
   const auto device = sham_device();
   const auto draw = [&](at::Generator generator) {
     return at::empty({16}, device).normal_(0, 1, std::move(generator));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a difficult accelerator does not take, and says so.
+// What the device refuses, and its error messages.
 #include <c10/core/GradMode.h>
 #include <doctest/doctest.h>
 
@@ -21,7 +21,7 @@ TEST_CASE("sham: tensors of two devices do not mix") {
   CHECK(error_of([&] { at::mm_out(const_cast<at::Tensor&>(here), there, there); }) != "");
 }
 
-TEST_CASE("sham: a number from the CPU may stand beside a tensor of the device") {
+TEST_CASE("sham: a CPU scalar may be mixed with device tensors") {
   const auto device = sham_device();
   const auto sum = at::ones({2}, device) * 2.5 + at::scalar_tensor(1);
   CHECK(sum.device() == device);
@@ -43,7 +43,7 @@ TEST_CASE("sham: float64 and complex are always refused") {
         std::string::npos);
 }
 
-TEST_CASE("sham: bf16 and fp16 are refused when it is told so") {
+TEST_CASE("sham: bf16 and fp16 are refused if the settings say so") {
   const auto device = sham_device();
   const auto there = at::ones({2}, device);
   CHECK(there.to(at::kBFloat16).cpu()[0].item<float>() == 1);

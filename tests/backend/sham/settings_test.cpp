@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of UBIQUE_SHAM: what is understood, and what is said about the rest.
+// Parsing of UBIQUE_SHAM, and its error messages.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -19,7 +19,7 @@ bool says(const std::string& settings, const std::string& part) {
   return message.find(part) != std::string::npos;
 }
 
-/// A YAML file that goes away with this object.
+/// A YAML file that is removed with this object.
 struct TemporaryYaml {
   explicit TemporaryYaml(const std::string& text) { write_file(path, text); }
   ~TemporaryYaml() { std::filesystem::remove(path); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sweep over single ops that models, losses and metrics use now and then: each must run on the
-// pretend device, forward and backward, and give exactly what the CPU gives.
+// A sweep over single ops that models, losses and metrics may use: each must run on the pretend
+// device, forward and backward, and agree exactly with the CPU.
 #include <doctest/doctest.h>
 
 #include <functional>
@@ -194,7 +194,7 @@ TEST_CASE("sham: an LSTM runs and agrees with the CPU") {
   CHECK(at::allclose(run_on(device), run_on(at::kCPU), 1e-5, 1e-6));
 }
 
-TEST_CASE("sham: every way of drawing numbers stays in its range") {
+TEST_CASE("sham: every random op stays in its range") {
   const auto device = sham_device();
   const auto x = at::empty({1000}, device);
   CHECK(x.exponential_().min().item<float>() >= 0);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The op convolve_relu against its three steps, and in_layout.
 #include "ubique/kernels/conv/convolve_relu.h"
 
 #include <ATen/ATen.h>
@@ -26,7 +27,7 @@ TEST_CASE("convolve_relu: depth may be left without padding") {
   CHECK(at::allclose(y, whole.narrow(2, 2, 5), 1e-5, 1e-5));
 }
 
-TEST_CASE("convolve_relu: half precision adds the bias apart and keeps the type") {
+TEST_CASE("convolve_relu: half precision adds the bias separately and keeps the dtype") {
   const auto x = at::randn({1, 2, 5, 5, 5}).to(at::kBFloat16);
   const auto weight = at::randn({3, 2, 3, 3, 3}).to(at::kBFloat16);
   const auto bias = at::randn({3}).to(at::kBFloat16);
@@ -37,7 +38,7 @@ TEST_CASE("convolve_relu: half precision adds the bias apart and keeps the type"
   CHECK(at::allclose(y.to(at::kFloat), expected, 0.05, 0.1));
 }
 
-TEST_CASE("in_layout: a single channel says that it is channels last, and the next layer follows") {
+TEST_CASE("in_layout: a single channel gets channels-last strides, and the next layer keeps them") {
   const auto x = at::randn({1, 1, 4, 5, 6});
   const auto y = in_layout(x, at::MemoryFormat::ChannelsLast3d);
   CHECK(y.equal(x));

@@ -38,7 +38,7 @@ double difference(const at::Tensor& a, const at::Tensor& b) {
 
 }  // namespace
 
-TEST_CASE("cross entropy: loss and gradient are torch's, whatever the chunks") {
+TEST_CASE("cross entropy: loss and gradient are torch's, for any chunk size") {
   for (const std::int64_t classes : {2, 3, 18}) {
     const auto given = make_case(classes, at::kDouble);
     for (const double smoothing : {0.0, 0.01, 0.3}) {
@@ -77,7 +77,7 @@ TEST_CASE("cross entropy: channels-last logits and u8 targets need no copy and g
   CHECK(difference(third.gradient, plain.gradient) < 1e-12);
 }
 
-TEST_CASE("cross entropy: half-precision logits are worked out in f32") {
+TEST_CASE("cross entropy: half-precision logits are computed in f32") {
   const auto given = make_case(3, at::kDouble);
   const auto half = given.logits.to(at::kHalf);
   const auto exact = differentiate(half.to(at::kDouble), [&](const at::Tensor& x) {

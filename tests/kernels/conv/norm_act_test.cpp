@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Norm and activation with a backward of their own against autograd's, in double.
+// norm_act and its hand-written backward against autograd, in double.
 #include "ubique/kernels/conv/norm_act.h"
 
 #include <ATen/ATen.h>
@@ -60,7 +60,7 @@ void compare_norm_act(Norm norm, Activation activation, bool dropout, at::Memory
 
 }  // namespace
 
-TEST_CASE("norm and activation: forward, again and backward are autograd's") {
+TEST_CASE("norm and activation: forward, recomputation and backward agree with autograd") {
   for (const auto norm : {Norm::Batch, Norm::Instance, Norm::None}) {
     for (const auto activation : {Activation::None, Activation::Relu, Activation::Elu,
                                   Activation::Gelu, Activation::GeluTanh}) {
@@ -97,7 +97,7 @@ TEST_CASE("norm and activation: a constant channel gives its bias, not NaN") {
   CHECK(gap(norm_act_recompute(x, how, statistics), y) < 1e-4);
 }
 
-TEST_CASE("convolve: half precision adds its bias apart, with the same result") {
+TEST_CASE("convolve: half precision adds its bias separately, with the same result") {
   at::manual_seed(5);
   const auto options = at::TensorOptions(at::kFloat);
   const auto x = at::randn({1, 2, 5, 6, 7}, options), weight = at::randn({3, 2, 3, 3, 3}, options);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels of a pretended device, right and wrong ones: what is tried, and what is used then.
+// Self-checks with fake CPU kernels, right and wrong ones: which are checked, and which are used.
 #include "ubique/kernels/dispatch/self_check.h"
 
 #include <ATen/ATen.h>
@@ -15,39 +15,39 @@ using namespace ubique::kernels;
 
 namespace {
 
-enum class Pretended { None, Right, Wrong, WrongGradient };
-Pretended pretended = Pretended::None;  // other tests have no such kernels
+enum class Fake { None, Right, Wrong, WrongGradient };
+Fake fake = Fake::None;  // none in other tests
 int calls = 0;
 
-/// While it lives, the CPU has kernels.
-struct Pretend {
-  explicit Pretend(Pretended which) {
-    pretended = which;
+/// While alive, the CPU has fake kernels.
+struct FakeKernels {
+  explicit FakeKernels(Fake which) {
+    fake = which;
     calls = 0;
   }
-  ~Pretend() { pretended = Pretended::None; }
+  ~FakeKernels() { fake = Fake::None; }
 };
 
-bool has_kernels() { return pretended != Pretended::None; }
+bool has_kernels() { return fake != Fake::None; }
 bool of_one(const at::Tensor&) { return has_kernels(); }
 bool of_sized(const at::Tensor&, std::int64_t) { return has_kernels(); }
 bool of_two(const at::Tensor&, const at::Tensor&) { return has_kernels(); }
 bool of_three(const at::Tensor&, const at::Tensor&, const at::Tensor&) { return has_kernels(); }
 
-at::Tensor given(const at::Tensor& result) {
+at::Tensor returned(const at::Tensor& result) {
   ++calls;
-  return pretended == Pretended::Wrong ? result + 0.5 : result;
+  return fake == Fake::Wrong ? result + 0.5 : result;
 }
 
-at::Tensor given_back(const at::Tensor& gradient) {
+at::Tensor returned_gradient(const at::Tensor& gradient) {
   ++calls;
-  return pretended == Pretended::WrongGradient ? gradient * 1.5 : gradient;
+  return fake == Fake::WrongGradient ? gradient * 1.5 : gradient;
 }
 
 at::Tensor pack_gate(const at::Tensor& weight, bool) { return weight.clone(); }
 std::tuple<at::Tensor, at::Tensor> gate(const at::Tensor& x, const at::Tensor& packed, bool keep) {
   const auto wide = at::linear(x, packed).view({x.size(0), 2, -1});
-  return {given(at::silu(wide.select(1, 0)) * wide.select(1, 1)), keep ? wide : at::Tensor()};
+  return {returned(at::silu(wide.select(1, 0)) * wide.select(1, 1)), keep ? wide : at::Tensor()};
 }
 
 std::tuple<at::Tensor, at::Tensor> gate_back(const at::Tensor& of_sum, const at::Tensor& packed,
@@ -56,7 +56,7 @@ std::tuple<at::Tensor, at::Tensor> gate_back(const at::Tensor& of_sum, const at:
   const auto leaf = wide.to(at::kFloat).requires_grad_();
   const auto gated = at::silu(leaf.select(1, 0)) * leaf.select(1, 1);
   gated.backward(at::mm(of_sum, packed).to(at::kFloat));
-  return {given_back(leaf.grad().to(wide.dtype())), gated.detach().to(wide.dtype())};
+  return {returned_gradient(leaf.grad().to(wide.dtype())), gated.detach().to(wide.dtype())};
 }
 
 at::Tensor pack_tokens(const at::Tensor& gate_up, const at::Tensor& down, bool) {
@@ -71,7 +71,7 @@ std::tuple<at::Tensor, at::Tensor> tokens(const at::Tensor& x, const at::Tensor&
   const auto wide = at::matmul(weights.gate_up.value, x.to(at::kFloat)).chunk(2, 1);
   const auto sum = x + at::matmul(weights.down.value, at::silu(wide[0]) * wide[1]);  // (B, L, H)
   const auto inverse = (sum.square().mean(1) + kNormEpsilon).rsqrt();
-  return {given((sum * inverse.unsqueeze(1)).to(x.dtype())), inverse};
+  return {returned((sum * inverse.unsqueeze(1)).to(x.dtype())), inverse};
 }
 std::tuple<at::Tensor, at::Tensor, at::Tensor> tokens_back(const at::Tensor& of_sum,
                                                            const at::Tensor& x,
@@ -84,14 +84,14 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> tokens_back(const at::Tensor& of_
   const auto halves = wide.chunk(2, 1);
   const auto gated = at::silu(halves[0]) * halves[1];
   (leaf + at::matmul(weights.down.value, gated)).backward(of_sum.to(at::kFloat));
-  return {given_back(leaf.grad().to(x.dtype())), wide.grad().to(x.dtype()),
+  return {returned_gradient(leaf.grad().to(x.dtype())), wide.grad().to(x.dtype()),
           gated.detach().to(x.dtype())};
 }
 
 std::tuple<at::Tensor, at::Tensor> flash(const at::Tensor& q, const at::Tensor& k,
                                          const at::Tensor& v, bool causal) {
   const auto mixed = at::scaled_dot_product_attention(q, k, v, {}, 0, causal).transpose(1, 2);
-  return {given(mixed.flatten(2)), at::zeros({q.size(0), q.size(1), q.size(2)})};
+  return {returned(mixed.flatten(2)), at::zeros({q.size(0), q.size(1), q.size(2)})};
 }
 std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_back(const at::Tensor& gradient,
                                                           const at::Tensor& q, const at::Tensor& k,
@@ -103,7 +103,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> flash_back(const at::Tensor& grad
   const auto mixed =
       at::scaled_dot_product_attention(leaves[0], leaves[1], leaves[2], {}, 0, causal);
   mixed.transpose(1, 2).flatten(2).backward(gradient.to(at::kFloat));
-  return {given_back(leaves[0].grad().to(q.dtype())), leaves[1].grad().to(q.dtype()),
+  return {returned_gradient(leaves[0].grad().to(q.dtype())), leaves[1].grad().to(q.dtype()),
           leaves[2].grad().to(q.dtype())};
 }
 
@@ -124,7 +124,7 @@ at::Tensor stack(const at::Tensor& h, const at::Tensor& injected, at::TensorList
                        Activations::Recompute);
     }
   }
-  return given(x.to(h.dtype()));
+  return returned(x.to(h.dtype()));
 }
 
 using Table = std::optional<at::Tensor>;
@@ -138,14 +138,14 @@ at::Tensor attended(const at::Tensor& qkv, std::int64_t heads, const Table& cos,
 }
 at::Tensor attend_forward(const at::Tensor& qkv, std::int64_t heads, const Table& cos,
                           const Table& sin, bool causal) {
-  return given(attended(qkv.to(at::kFloat), heads, cos, sin, causal).to(qkv.dtype()));
+  return returned(attended(qkv.to(at::kFloat), heads, cos, sin, causal).to(qkv.dtype()));
 }
 at::Tensor attend_back(const at::Tensor& qkv, const at::Tensor& gradient, std::int64_t heads,
                        const Table& cos, const Table& sin, bool causal) {
   const at::AutoGradMode recorded(true);
   const auto leaf = qkv.to(at::kFloat).requires_grad_();
   attended(leaf * 1, heads, cos, sin, causal).backward(gradient.to(at::kFloat));
-  return given(leaf.grad().to(qkv.dtype()));
+  return returned(leaf.grad().to(qkv.dtype()));
 }
 
 TORCH_LIBRARY_IMPL(ubique, CPU, library) {
@@ -179,7 +179,7 @@ GatedWeights weights_of(std::int64_t inner, std::int64_t columns) {
 
 }  // namespace
 
-TEST_CASE("trust: a kernel is tried once, and used if it gives what plain ops give") {
+TEST_CASE("self-check: a kernel is checked once, and used if it agrees with plain ops") {
   const auto like = at::zeros({1}), ones = at::ones({3});
   int tried = 0;
   const auto trial = [&](const at::Tensor& got) {
@@ -200,7 +200,7 @@ TEST_CASE("trust: a kernel is tried once, and used if it gives what plain ops gi
   CHECK(tried == 5);
 }
 
-TEST_CASE("trust: made-up values are the same every time, and no generator moves on") {
+TEST_CASE("self-check: test values are reproducible and leave the random generator alone") {
   const auto like = at::zeros({1}, at::kBFloat16);
   at::manual_seed(1);
   const auto before = at::rand({3});
@@ -216,9 +216,9 @@ TEST_CASE("trust: made-up values are the same every time, and no generator moves
         doctest::Approx(1. / 3).epsilon(0.1));
 }
 
-TEST_CASE("trust: mixing is left to plain ops where the kernels are wrong") {
+TEST_CASE("self-check: wrong gated MLP kernels are not used") {
   for (const bool right : {true, false}) {
-    const Pretend kernels(right ? Pretended::Right : Pretended::Wrong);
+    const FakeKernels kernels(right ? Fake::Right : Fake::Wrong);
     const at::NoGradGuard no_gradients;
     auto channels = weights_of(32, right ? 24 : 40), mixing = weights_of(48, right ? 9 : 10);
     pack_for_swiglu(channels);
@@ -231,10 +231,10 @@ TEST_CASE("trust: mixing is left to plain ops where the kernels are wrong") {
   }
 }
 
-TEST_CASE("trust: attention is left to plain ops where the kernels are wrong, gradients or not") {
+TEST_CASE("self-check: wrong attention kernels are not used, with or without gradients") {
   for (const bool right : {true, false}) {
     for (const bool learns : {false, true}) {
-      const Pretend kernels(right ? Pretended::Right : Pretended::Wrong);
+      const FakeKernels kernels(right ? Fake::Right : Fake::Wrong);
       const auto length = right ? 7 : 6;
       const auto qkv = test_values({3, length, 3 * 2 * 4}, at::zeros({1}, at::kBFloat16), 1);
       const auto angles = at::rand({length, 4}) * 3;
@@ -251,25 +251,25 @@ TEST_CASE("trust: attention is left to plain ops where the kernels are wrong, gr
   }
 }
 
-TEST_CASE("trust: a wrong gradient is found before it is learnt from") {
-  const auto is_used = [](Pretended which, std::int64_t columns, bool learns) {
-    const Pretend kernels(which);
+TEST_CASE("self-check: a wrong backward kernel is found before training uses it") {
+  const auto is_used = [](Fake which, std::int64_t columns, bool learns) {
+    const FakeKernels kernels(which);
     const at::AutoGradMode recorded(learns);
     auto mixing = weights_of(48, columns), channels = weights_of(48, columns);
     pack_for_token_mlp(mixing, 24);
     pack_for_swiglu(channels);
     CHECK(mixing.packed_back.defined() == (mixing.packed.defined() && learns));
-    CHECK(channels.packed.defined());  // its way back is a kernel apart
-    CHECK(channels.packed_back.defined() == (which == Pretended::Right && learns));
+    CHECK(channels.packed.defined());  // backward is a separate kernel
+    CHECK(channels.packed_back.defined() == (which == Fake::Right && learns));
     return mixing.packed.defined();
   };
-  CHECK(is_used(Pretended::Right, 11, true));
-  CHECK(is_used(Pretended::WrongGradient, 12, false));
-  CHECK(!is_used(Pretended::WrongGradient, 12, true));
+  CHECK(is_used(Fake::Right, 11, true));
+  CHECK(is_used(Fake::WrongGradient, 12, false));
+  CHECK(!is_used(Fake::WrongGradient, 12, true));
 }
 
-TEST_CASE("trust: many tokens go through the gate's own way back, few through plain ops") {
-  const Pretend kernels(Pretended::Right);
+TEST_CASE("self-check: many tokens use the fused backward of the gate, few use plain ops") {
+  const FakeKernels kernels(Fake::Right);
   auto packed = weights_of(32, 16);
   const auto plain = plain_weights(packed.gate_up.value, packed.down.value);
   pack_for_swiglu(packed);
@@ -290,23 +290,23 @@ TEST_CASE("trust: many tokens go through the gate's own way back, few through pl
   }
 }
 
-TEST_CASE("trust: long attention is left to plain ops where a kernel or its gradient is wrong") {
-  for (const auto which : {Pretended::Right, Pretended::Wrong, Pretended::WrongGradient}) {
-    const Pretend kernels(which);
-    const auto length = 5 + static_cast<int>(which);  // each is tried once
+TEST_CASE("self-check: flash attention is not used if forward or backward is wrong") {
+  for (const auto which : {Fake::Right, Fake::Wrong, Fake::WrongGradient}) {
+    const FakeKernels kernels(which);
+    const auto length = 5 + static_cast<int>(which);  // each name is checked once
     auto leaf =
         test_values({2, length, 3, 2, 4}, at::zeros({1}, at::kBFloat16), 1).requires_grad_();
     const auto parts = leaf.permute({2, 0, 3, 1, 4});
     const auto mixed = attention(parts[0], parts[1], parts[2], false);
     const auto tried = calls;
     mixed.sum().backward();
-    CHECK(calls - tried == (which == Pretended::Right ? 1 : 0));
+    CHECK(calls - tried == (which == Fake::Right ? 1 : 0));
     CHECK(leaf.grad().isfinite().all().item<bool>());
   }
 }
 
-TEST_CASE("trust: through frozen weights gradients pass on, and theirs are not worked out") {
-  const Pretend kernels(Pretended::Right);
+TEST_CASE("self-check: frozen weights pass gradients on and get none") {
+  const FakeKernels kernels(Fake::Right);
   auto frozen = weights_of(48, 13);
   pack_for_token_mlp(frozen, 24);
   REQUIRE(frozen.packed_back.defined());
@@ -320,7 +320,7 @@ TEST_CASE("trust: through frozen weights gradients pass on, and theirs are not w
   const auto expected = through(plain_weights(frozen.gate_up.value, frozen.down.value), at::kFloat);
   const auto got = through(frozen, at::kBFloat16);
   CHECK(((got - expected).norm() / expected.norm()).item<double>() < 0.02);
-  // Packed while nothing learnt, they are left to plain ops.
+  // Packed without gradients, they use plain ops in training.
   auto late = weights_of(48, 13);
   {
     const at::NoGradGuard no_gradients;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our own convolution of whole volumes and its gradients against torch's, in odd shapes.
+// The CPU convolution of whole volumes and its gradients against torch's, in odd shapes.
 #include "ubique/kernels/host/host_convolve.h"
 
 #include <ATen/ATen.h>
@@ -66,7 +66,7 @@ TEST_CASE("host convolve: forward and gradients are torch's in odd shapes") {
   }
 }
 
-TEST_CASE("host convolve: the number of threads changes the forward pass by nothing") {
+TEST_CASE("host convolve: the number of threads does not change the forward pass") {
   const auto options = at::TensorOptions(at::kFloat);
   at::manual_seed(10);
   const auto x = at::randn({1, 5, 12, 13, 14}, options), w = at::randn({5, 5, 3, 3, 3}, options);

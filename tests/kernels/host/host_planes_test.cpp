@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Our own host convolution against torch's, and its classifier against argmax.
+// The plane-by-plane CPU convolution against torch's, and its classifier against argmax.
 #include "ubique/kernels/host/host_planes.h"
 
 #include <ATen/ATen.h>
@@ -43,7 +43,7 @@ at::Tensor by_planes(const PlaneConvolution& conv, const at::Tensor& volume, std
     const PlaneJob job{ring.inputs_of(z), out.row(0), conv.out() * stride, stride};
     conv.run({&job, 1}, height, relu);
     results.push_back(out.view().transpose(0, 1).clone());
-    // Margins are what the next layer's taps read: nothing may be written there.
+    // The next layer's taps read the margins: nothing may be written there.
     CHECK(out.flat().abs().sum(at::kDouble).item<double>() ==
           doctest::Approx(out.view().abs().sum(at::kDouble).item<double>()));
   }
@@ -95,18 +95,18 @@ TEST_CASE("host planes: a margin wider than the taps need changes nothing") {
   CHECK(at::equal(by_planes(conv, volume, 2, true), by_planes(conv, volume, 40, true)));
 }
 
-TEST_CASE("host planes: a ring copies planes of any strides and forgets the oldest") {
+TEST_CASE("host planes: a ring copies planes of any strides and overwrites the oldest") {
   const auto volume = at::arange(2 * 7 * 3 * 4, at::TensorOptions(at::kFloat)).view({2, 7, 3, 4});
   for (const auto& sample :
        {volume, volume.transpose(1, 3).contiguous().transpose(1, 3), volume.flip(0)}) {
     PlaneRing ring({2, 3, 4, 1}, 3, 1, 2, 7);
     ring.copy(sample, 0, 3);
     ring.copy(sample, 4, 5);
-    const auto seen = ring.inputs_of(4);
-    REQUIRE(seen.size() == 3);
+    const auto inputs = ring.inputs_of(4);
+    REQUIRE(inputs.size() == 3);
     for (std::int64_t tap = 0; tap < 3; ++tap) {
       const auto expected = sample.select(1, 3 + tap).transpose(0, 1);
-      CHECK(at::equal(seen[static_cast<std::size_t>(tap)]->view(), expected));
+      CHECK(at::equal(inputs[static_cast<std::size_t>(tap)]->view(), expected));
     }
     CHECK(ring.inputs_of(6)[2] == nullptr);
     CHECK(ring.inputs_of(0)[0] == nullptr);
@@ -126,7 +126,7 @@ TEST_CASE("host planes: blocks of channels cover all of them once") {
   }
 }
 
-TEST_CASE("host planes: labels are the first of the largest logits") {
+TEST_CASE("host planes: labels are the argmax, the first of equals") {
   at::manual_seed(7);
   const auto options = at::TensorOptions(at::kFloat);
   for (const std::int64_t classes : {2, 3, 200}) {
@@ -150,7 +150,7 @@ TEST_CASE("host planes: labels are the first of the largest logits") {
   CHECK(labels.max().item<int>() == 0);
 }
 
-TEST_CASE("host planes: a logit that is NaN or infinite is noticed, wherever it lies") {
+TEST_CASE("host planes: a NaN or infinite logit is detected at any position") {
   const PlaneClassifier classifier(at::ones({2, 1, 1, 1, 1}), at::zeros({2}));
   auto labels = at::empty({3, 21}, at::kByte);
   for (const auto value : {NAN, INFINITY, -INFINITY}) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops of ours on torch's threads: really on several, each with its own number.
+// on_host_threads really runs on several threads, each with its own number.
 #include "ubique/kernels/host/host_threads.h"
 
 #include <ATen/Parallel.h>
@@ -23,7 +23,7 @@ struct ThreadCount {
 
 }  // namespace
 
-TEST_CASE("host threads: every number comes once, each on a thread of its own") {
+TEST_CASE("host threads: every number is passed once, each on its own thread") {
   for (const int count : {1, 2, 3}) {
     const ThreadCount threads(count);
     REQUIRE(host_threads() == count);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of heads that are split: the reference that devices without a kernel of their own use.
+// The plain attention, which devices without their own kernel use, against the formula.
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 
 using namespace ubique::kernels;
 
-TEST_CASE("attention: heads are mixed by the softmax of scaled scores, side by side") {
+TEST_CASE("attention: softmax of scaled scores times values, heads side by side") {
   for (const bool causal : {false, true}) {
     CAPTURE(causal);
     at::manual_seed(4);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The gated MLP blocks and post_norm against the textbook formulas, forward and backward.
 #include "ubique/kernels/mixer/gated_mlp.h"
 
 #include <ATen/ATen.h>
@@ -14,9 +15,9 @@ at::Tensor rms_norm(const at::Tensor& u) {
   return u * (u.square().mean(-1, true) + kNormEpsilon).rsqrt();
 }
 
-/// The sub-layer as a textbook has it; tokens are mixed on a transposed copy.
-at::Tensor plain_mix(const at::Tensor& x, const at::Tensor& gate_up, const at::Tensor& down,
-                     bool tokens) {
+/// The textbook formula; the token MLP runs on a transposed copy.
+at::Tensor plain_block(const at::Tensor& x, const at::Tensor& gate_up, const at::Tensor& down,
+                       bool tokens) {
   const auto rows = tokens ? x.transpose(1, 2) : x;
   const auto wide = at::linear(rows, gate_up).chunk(2, -1);
   const auto y = rms_norm(rows + at::linear(at::silu(wide[0]) * wide[1], down));
@@ -42,14 +43,14 @@ struct Leaves {
 
 }  // namespace
 
-TEST_CASE("mix: forward and gradients are the textbook's, odd extents and both kinds") {
+TEST_CASE("gated MLP: forward and gradients of both kinds match the formula, odd extents") {
   for (const bool tokens : {false, true}) {
-    for (const auto kept : {Activations::Keep, Activations::Recompute}) {
+    for (const auto activations : {Activations::Keep, Activations::Recompute}) {
       Leaves ours(at::kDouble, 7, 5, 6, tokens), plain(at::kDouble, 7, 5, 6, tokens);
       const GatedWeights weights{{ours.gate_up, at::kDouble}, {ours.down, at::kDouble}, {}, {}};
-      const auto y =
-          tokens ? token_mlp_block(ours.x, weights, kept) : swiglu_block(ours.x, weights, kept);
-      const auto expected = plain_mix(plain.x, plain.gate_up, plain.down, tokens);
+      const auto y = tokens ? token_mlp_block(ours.x, weights, activations)
+                            : swiglu_block(ours.x, weights, activations);
+      const auto expected = plain_block(plain.x, plain.gate_up, plain.down, tokens);
       CHECK(test::distance(y, expected) < 1e-12);
       const auto upstream = test::random_tensor(y.sizes(), 4).to(at::kDouble);
       y.backward(upstream);
@@ -61,14 +62,14 @@ TEST_CASE("mix: forward and gradients are the textbook's, odd extents and both k
   }
 }
 
-TEST_CASE("mix: weights in bf16 have gradients in f32, near the exact ones") {
+TEST_CASE("gated MLP: weights in bf16 have gradients in f32, near the exact ones") {
   for (const bool tokens : {false, true}) {
     Leaves ours(at::kBFloat16, 9, 16, 32, tokens), plain(at::kDouble, 9, 16, 32, tokens);
     const GatedWeights weights{{ours.gate_up, at::kBFloat16}, {ours.down, at::kBFloat16}, {}, {}};
     auto y = tokens ? token_mlp_block(ours.x, weights, Activations::Recompute)
                     : swiglu_block(ours.x, weights, Activations::Recompute);
     CHECK((y.scalar_type() == at::kBFloat16));
-    const auto expected = plain_mix(plain.x, plain.gate_up, plain.down, tokens);
+    const auto expected = plain_block(plain.x, plain.gate_up, plain.down, tokens);
     CHECK(test::distance(y, expected) < 0.05);
     y.backward(at::ones_like(y));
     expected.backward(at::ones_like(expected));
@@ -79,14 +80,14 @@ TEST_CASE("mix: weights in bf16 have gradients in f32, near the exact ones") {
   }
 }
 
-TEST_CASE("mix: nothing is recorded where nobody asks for gradients") {
+TEST_CASE("gated MLP: nothing is recorded without gradients") {
   Leaves leaves(at::kDouble, 4, 4, 8, false);
   const GatedWeights weights{{leaves.gate_up, at::kDouble}, {leaves.down, at::kDouble}, {}, {}};
   const c10::NoGradGuard no_gradients;
   CHECK_FALSE(swiglu_block(leaves.x, weights, Activations::Keep).requires_grad());
 }
 
-TEST_CASE("post_norm: a branch and what it is added to have the same gradient") {
+TEST_CASE("post_norm: the branch and the residual have the same gradient") {
   auto x = test::random_tensor({2, 3, 8}, 1).to(at::kDouble).set_requires_grad(true);
   auto branch = test::random_tensor({2, 3, 8}, 2).to(at::kDouble).set_requires_grad(true);
   auto plain = (x + branch).detach().set_requires_grad(true);

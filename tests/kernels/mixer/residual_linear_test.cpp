@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// linear_and_residual against torch's own ops.
 #include "ubique/kernels/mixer/residual_linear.h"
 
 #include <ATen/ATen.h>
@@ -35,7 +36,7 @@ struct Case {
 
 }  // namespace
 
-TEST_CASE("branch: both ways' gradients come back as one, whichever of them are used") {
+TEST_CASE("linear and residual: gradients are summed, whichever outputs are used") {
   for (const bool product : {false, true}) {
     for (const bool rest : {false, true}) {
       if (!product && !rest) continue;
@@ -57,7 +58,7 @@ TEST_CASE("branch: both ways' gradients come back as one, whichever of them are 
   }
 }
 
-TEST_CASE("branch: the product's gradient is added in place") {
+TEST_CASE("linear and residual: the product's gradient is added in place") {
   const Case made;
   const auto [wide, rest] = linear_and_residual(made.x, {made.weight, at::kDouble});
   const void* place = nullptr;
@@ -66,7 +67,7 @@ TEST_CASE("branch: the product's gradient is added in place") {
   CHECK(made.x.grad().const_data_ptr() == place);
 }
 
-TEST_CASE("branch: a gradient that somebody else looks at is left as it is") {
+TEST_CASE("linear and residual: a gradient that is held elsewhere is not modified") {
   const Case made;
   const auto [wide, rest] = linear_and_residual(made.x, {made.weight, at::kDouble});
   at::Tensor seen;
@@ -76,7 +77,8 @@ TEST_CASE("branch: a gradient that somebody else looks at is left as it is") {
   CHECK(at::allclose(made.x.grad(), made.expected(true, true)[0]));
 }
 
-TEST_CASE("branch: frozen weights pass gradients on, and nothing is recorded without any") {
+TEST_CASE(
+    "linear and residual: frozen weights pass gradients on; without any nothing is recorded") {
   Case made;
   made.weight = made.weight.detach();
   const auto [wide, rest] = linear_and_residual(made.x, {made.weight, at::kDouble});
@@ -86,7 +88,7 @@ TEST_CASE("branch: frozen weights pass gradients on, and nothing is recorded wit
   CHECK(!std::get<0>(linear_and_residual(made.x, {made.weight, at::kDouble})).requires_grad());
 }
 
-TEST_CASE("branch: weights learn in their own dtype, also where x does not") {
+TEST_CASE("linear and residual: weight gradients have the weight's dtype, also if x is frozen") {
   Case made;
   made.x = made.x.detach().to(at::kBFloat16);
   made.weight = made.weight.detach().to(at::kFloat).requires_grad_();
@@ -98,7 +100,7 @@ TEST_CASE("branch: weights learn in their own dtype, also where x does not") {
   CHECK(at::allclose(made.weight.grad().to(at::kDouble), expected, 0.02, 0.02));
 }
 
-TEST_CASE("branch: a gradient that does not lie in a row is added to all the same") {
+TEST_CASE("linear and residual: a non-contiguous gradient is added to as well") {
   const Case made;
   const auto [wide, rest] = linear_and_residual(made.x, {made.weight, at::kDouble});
   const auto turned = (rest.transpose(1, 2) * made.of_rest.transpose(1, 2).contiguous()).sum();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The CPU: always there, last in auto's order, and the reference for everything else.
+// The CPU: always available, last in the order of auto, and the reference for all other devices.
 #include "ubique/device/backend.h"
 #include "ubique/device/host.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA CUDA, loaded and never linked: LibTorch's CUDA library is opened only where a driver with
-// a card answers, so that one build runs on both kinds of machine. ROCm builds of LibTorch answer
-// as cuda too; they are named and marked untested.
+// NVIDIA CUDA, loaded and never linked: LibTorch's CUDA library is opened only if the driver
+// reports a card, so that one build runs on machines with and without. ROCm builds of LibTorch also
+// answer as cuda; they are recognised and marked untested.
 #include "ubique/device/backend.h"
 
 #include <ATen/Context.h>
@@ -42,11 +42,11 @@ std::vector<DType> native_dtypes(int capability) {
   return dtypes;
 }
 
-/// Opens LibTorch's CUDA library. Must come before anyone asks LibTorch about CUDA: it remembers
-/// the first answer for good. Empty = loaded.
+/// Opens LibTorch's CUDA library. Must run before anything asks LibTorch about CUDA, which caches
+/// the first answer for the process. Empty = loaded.
 std::string load_library(const char* name) {
-  // An MPS device on a system without Metal is a pretend one; autograd aborts when both are there.
-  // (at::hasMPS() would remember a "no" for good.)
+  // An MPS device on a system without Metal is the pretend one; autograd aborts when both are
+  // loaded. (at::hasMPS() would cache a "no".)
   if (c10::impl::hasDeviceGuardImpl(c10::kMPS))
     return "not looked for: a pretend Metal device is loaded, and both cannot be in one process";
   if (dlopen(name, RTLD_NOW | RTLD_GLOBAL) != nullptr) return {};
@@ -54,8 +54,8 @@ std::string load_library(const char* name) {
                      dlerror());
 }
 
-/// LibTorch's allocator reads its settings once, when CUDA is loaded. Segments that grow waste
-/// nothing between blocks of different sizes, without which a cap cannot be used to the full.
+/// LibTorch's allocator reads its settings once, when CUDA is loaded. Expandable segments avoid
+/// fragmentation, which would make part of the cap unusable.
 void hold_memory_cap(std::int64_t total_bytes) {
   const auto cap = device::announced_memory_cap();
   if (cap <= 0 || cap >= total_bytes) return;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Apple Metal through LibTorch's MPS backend. Small on purpose: everything that is known about it
-// at run time comes from LibTorch's hooks and the probes. Never run by us on a Mac (see
-// docs/why/metal.md).
+// Apple Metal through LibTorch's MPS backend. Small on purpose: run-time facts come from LibTorch's
+// hooks and the probes. We have never run it on a Mac (see docs/why/metal.md).
 #include <ATen/Context.h>
 #include <ATen/detail/MPSHooksInterface.h>
 

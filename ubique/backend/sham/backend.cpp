@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The plug-in: a pretend accelerator that computes on the CPU and answers as LibTorch's MPS device.
-// Nothing is registered by loading it; detect() does, after it has seen that it may.
+// Loading it registers nothing; detect() does, once it has found no obstacle.
 #include "ubique/device/backend.h"
 
 #include <ATen/ATen.h>
@@ -24,7 +24,7 @@
 namespace ubique::backend::sham {
 namespace {
 
-/// Why the device cannot be had in this process; empty = it can.
+/// Why the device cannot be used in this process; empty = it can.
 std::string obstacle() {
   if (at::CUDAHooksRegistry()->Has("CUDAHooks")) {
     return "CUDA is loaded in this process, and autograd aborts when both are there; compare the "
@@ -106,8 +106,8 @@ class PretendBackend final : public device::Backend {
 
 UBIQUE_REGISTER_PLUGIN(ubique::backend::sham::PretendBackend);
 
-// For tests of this device and of whoever checks devices: other settings without a new process, and
-// the ledger's figures one by one.
+// For tests of this device and of the probes: new settings in the same process, and single figures
+// of the ledger.
 extern "C" {
 
 /// The error message, or nullptr. The text is valid until the next call.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device guard: one device, one stream, and events that are over when recorded, because every
-// op has finished when its call returns.
+// The device guard: one device, one stream, and events that are complete when recorded, because
+// every op finishes before its call returns.
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
 #include <chrono>
@@ -61,7 +61,8 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
 }  // namespace
 
 void install_guard() {
-  static auto* const kGuard = new Guard;  // the registry does not own it, and it must never die
+  static auto* const kGuard =
+      new Guard;  // the registry does not own it, and it must never be destroyed
   c10::impl::registerDeviceGuard(c10::DeviceType::MPS, kGuard);
 }
 

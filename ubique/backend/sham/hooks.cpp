@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// LibTorch's MPS hooks, answered by the pretend device.
 #include "hooks.h"
 
 #include <ATen/detail/MPSHooksInterface.h>
@@ -15,7 +16,7 @@
 namespace ubique::backend::sham {
 namespace {
 
-/// Events are over as soon as they are recorded: the device works in the calling thread.
+/// Events complete as soon as they are recorded: the device works in the calling thread.
 class EventClock {
  public:
   std::uint32_t acquire() {

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// How LibTorch itself reaches the device: hooks (seeds, memory figures, events) and the device
-// guard.
+// Registration with LibTorch: hooks (seeds, memory figures, events) and the device guard.
 #pragma once
 
 namespace ubique::backend::sham {
 
-/// Announces the device to LibTorch. False if LibTorch had already been asked about Metal: it
-/// remembers the first answer for good.
+/// Registers the hooks. False if LibTorch was asked about Metal before: it caches the first answer.
 bool install_hooks();
 void install_guard();
-/// Waits for everything that the device still has to do.
+/// Waits for all pending work of the device.
 void synchronize_device();
 
 }  // namespace ubique::backend::sham

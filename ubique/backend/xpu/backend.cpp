@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intel GPUs through an XPU build of LibTorch: recognised so that such a machine is described
-// truthfully, and marked untested, because we have never run on one.
+// Intel GPUs through an XPU build of LibTorch: recognised and described, but marked untested,
+// because we have never run on one.
 #include <ATen/Context.h>
 #include <ATen/detail/XPUHooksInterface.h>
 #include <c10/core/CachingDeviceAllocator.h>

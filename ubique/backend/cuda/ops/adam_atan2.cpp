@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ubique::adam_atan2_ on NVIDIA cards (sources/adam_atan2.cu): pointers travel as the kernel's
-// argument, so that a recording needs no memory of the host's.
+// ubique::adam_atan2_ on NVIDIA cards (sources/adam_atan2.cu). Tensor pointers are passed as kernel
+// arguments, so that a CUDA graph depends on no host memory.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ubique::channel_gate and its way back on Hopper cards (sources/channel_gate*.cu), in bf16.
+// ubique::channel_gate (a product and SwiGLU) and its backward on Hopper cards, in bf16
+// (sources/channel_gate*.cu).
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -15,13 +16,13 @@ namespace ubique::backend {
 namespace {
 
 constexpr int kGateThreads = 384, kGateRows = 128, kGatePiece = 64, kGateStages = 8;
-constexpr std::int64_t kGateTokens = 128, kGateSplit = 2, kGateWidest = 512;
+constexpr std::int64_t kGateTokens = 128, kGateSplit = 2, kGateMaxWidth = 512;
 
 constexpr int kGateBackStages = 8, kGateBackTiles = 1;
 
-/// Weights go through shared memory; tokens stay in registers.
+/// Weights are streamed through shared memory; tokens stay in registers.
 constexpr int gate_shared(int stages) { return stages * (kGateRows * kGatePiece * 2 + 2 * 8); }
-/// On the way back gates and values as well, of 64 tokens for each of two groups.
+/// Backward also buffers gates and up values: 64 tokens for each of two warpgroups.
 constexpr int kGateBackShared =
     gate_shared(kGateBackStages) + 2 * kGateBackTiles * (2 * 64 * kGateRows * 2 + 2 * 8);
 
@@ -29,14 +30,14 @@ bool does_channel_gate(const at::Tensor& gate_up) {
   const auto inner = gate_up.size(0) / 2, width = gate_up.size(1);
   if (gate_up.scalar_type() != at::kBFloat16 || !cuda::can_run_kernels()) return false;
   const auto& limits = cuda::card_limits(gate_up.device());
-  return limits.capability == 90 && width % kGatePiece == 0 && width <= kGateWidest &&
+  return limits.capability == 90 && width % kGatePiece == 0 && width <= kGateMaxWidth &&
          inner % (kGateRows * kGateSplit) == 0 && kGateBackShared <= limits.shared_bytes;
 }
 
-/// Rows of weights, 128 at a time (of gate_up 64 gates and their values, of down^T 128 units), 64
-/// of K at a time, in blocks of 8 rows of 16 bytes. The tensor cores give a thread two neighbours
-/// of every eight columns and take from it two of every eight of K. Rows (in 32) and K (in 32)
-/// change places so that what a thread has are 8 neighbours.
+/// Packs rows of weights, 128 at a time (of gate_up 64 gates and their up values, of downᵀ 128
+/// units) and 64 along K, in blocks of 8 rows of 16 bytes. The tensor cores give a thread two of
+/// every eight columns and take two of every eight along K; rows and K are permuted within 32 so
+/// that a thread's values become 8 adjacent ones.
 at::Tensor pack_channel_gate(const at::Tensor& weight, bool backward) {
   const auto rows = weight.size(backward ? 1 : 0), width = weight.size(backward ? 0 : 1);
   const auto chunks = rows / kGateRows, pieces = width / kGatePiece;
@@ -48,9 +49,9 @@ at::Tensor pack_channel_gate(const at::Tensor& weight, bool backward) {
 }
 
 cuda::LaunchShape gate_shape(const at::Tensor& x, int shared_bytes) {
-  const auto turns = (x.size(0) + kGateTokens - 1) / kGateTokens * kGateSplit;
+  const auto work_items = (x.size(0) + kGateTokens - 1) / kGateTokens * kGateSplit;
   const auto processors = std::int64_t{cuda::card_limits(x.device()).processors};
-  return {std::min(turns, processors), kGateThreads, shared_bytes};
+  return {std::min(work_items, processors), kGateThreads, shared_bytes};
 }
 
 std::vector<std::string> gate_defines(std::int64_t width, std::int64_t inner, int stages,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions on NVIDIA cards. ubique::convolve, for few channels, is ours (sources/convolve.cu);
-// ubique::convolve_relu is cuDNN's, which adds the bias and clips in the same pass over memory: on
-// an H200 at 256³ in f16 a layer of 32 channels takes 3.7 ms so, and 5.7 ms in two passes. Ours
-// takes 3.1 ms, and of 8 channels 0.46 ms where cuDNN takes 1.4.
+// Convolutions on NVIDIA cards. ubique::convolve, for few channels, is our kernel
+// (sources/convolve.cu); ubique::convolve_relu is cuDNN's, with bias and ReLU in the same pass: on
+// an H200 at 256³ in f16 a layer of 32 channels takes 3.7 ms that way and 5.7 ms in two passes. Our
+// kernel takes 3.1 ms, and with 8 channels 0.46 ms where cuDNN takes 1.4.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -21,7 +21,7 @@ struct ConvolveExtent {
 };
 
 constexpr int kPlanes = 4, kWarpVoxels = 64;
-constexpr int kLeastRows = 16;  // that a block walks down: two more are read for them
+constexpr int kMinRows = 16;  // per block, which reads two more rows of input
 
 struct ConvolveForm {
   int tile = 0;  // 0 = the card is too small
@@ -30,18 +30,18 @@ struct ConvolveForm {
 
 int steps_of(std::int64_t channels) { return static_cast<int>((27 * channels / 8 + 1) / 2); }
 
-std::int64_t arranged_bytes(std::int64_t channels) {
+std::int64_t packed_bytes(std::int64_t channels) {
   return std::int64_t{steps_of(channels)} * (channels / 8) * 32 * 8;
 }
 
-/// The widest tile that lets a card be busy; narrow rows and small cards take the smaller one.
+/// The widest tile that keeps the card busy; narrow rows and small cards use the smaller one.
 ConvolveForm form_of(const at::Tensor& x, std::int64_t dilation) {
   const auto most = cuda::card_limits(x.device()).shared_bytes;
   const auto channels = x.size(1);
   for (const int tile : {2 * kWarpVoxels, kWarpVoxels}) {
     const bool is_wasteful = tile > kWarpVoxels && (channels > 8 || x.size(4) <= kWarpVoxels);
     const auto bytes =
-        4 * (kPlanes + 2) * (tile + 2 * dilation) * channels * 2 + arranged_bytes(channels);
+        4 * (kPlanes + 2) * (tile + 2 * dilation) * channels * 2 + packed_bytes(channels);
     if (!is_wasteful && bytes <= most) return {tile, static_cast<int>(bytes)};
   }
   return {};
@@ -53,13 +53,14 @@ bool does_convolve(const at::Tensor& x, const at::Tensor& weight, std::int64_t d
          weight.scalar_type() == x.scalar_type() && form_of(x, dilation).tile > 0;
 }
 
-at::Tensor arranged_weights(const at::Tensor& weight, const std::vector<std::string>& defines) {
-  // One stride for all 27 taps: any dense layout has one.
+at::Tensor pack_convolve_weights(const at::Tensor& weight,
+                                 const std::vector<std::string>& defines) {
+  // The kernel needs one stride for all 27 taps; every dense layout has one.
   const auto dense =
       weight.stride(4) * 9 == weight.stride(2) && weight.stride(4) * 3 == weight.stride(3)
           ? weight
           : weight.contiguous();
-  const auto values = arranged_bytes(weight.size(0)) / 2;
+  const auto values = packed_bytes(weight.size(0)) / 2;
   auto result = at::empty({values}, weight.options());
   cuda::kernel(weight.device(), "convolve.cu", "convolve_weights", defines)
       .launch(weight.device(), {(values + 255) / 256, 256, 0}, dense.const_data_ptr(),
@@ -81,14 +82,14 @@ at::Tensor cuda_convolve(const at::Tensor& x, const at::Tensor& weight,
   const auto& card = cuda::card_limits(x.device());
   const auto at_once =
       std::int64_t{card.processors} * std::clamp(card.shared_bytes / form.shared_bytes, 1, 3);
-  // Blocks that come last must not leave the card idle for long.
+  // Several parts per block, so that the last blocks do not leave the card idle for long.
   const auto parts = std::clamp<std::int64_t>(6 * at_once / columns, 1,
-                                              std::max<std::int64_t>(rows / kLeastRows, 1));
+                                              std::max<std::int64_t>(rows / kMinRows, 1));
   const ConvolveExtent extent{
       static_cast<int>(x.size(0)), static_cast<int>(x.size(2)),
       static_cast<int>(x.size(3)), static_cast<int>(x.size(4)),
       static_cast<int>(dilation),  static_cast<int>((rows + parts - 1) / parts)};
-  const auto weights = arranged_weights(weight, defines);
+  const auto weights = pack_convolve_weights(weight, defines);
   const auto added = bias ? bias->to(at::kFloat).contiguous() : at::Tensor();
   auto result = at::empty_like(x);
   cuda::kernel(x.device(), "convolve.cu", "convolve", defines)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of long sequences on Hopper (sources/flash.cu); where gradients are wanted, cuDNN works
-// them out from the result and the rows' logarithms (ubique::flash and its backward).
+// Attention of long sequences on Hopper (sources/flash.cu). cuDNN computes the backward from our
+// result and log-sum-exp (ubique::flash and ubique::flash_backward).
 #include "flash.h"
 
 #include <ATen/ATen.h>
@@ -18,21 +18,21 @@
 namespace ubique::backend {
 namespace {
 
-constexpr std::int64_t kFlashHead = 64, kFlashShortest = 129;
+constexpr std::int64_t kFlashHead = 64, kFlashMinLength = 129;
 constexpr int kFlashThreads = 512, kFlashStages = 4, kFlashKeys = 96, kFlashQueries = 192;
 
-/// Boxes of so many places of one head.
+/// Tensor map with boxes of `positions` positions of one head.
 cuda::TensorMap heads_map(const at::Tensor& qkv, std::int64_t length, std::int64_t heads,
-                          int places) {
+                          int positions) {
   const auto slices = 3 * heads;
   return cuda::swizzled_map(qkv, {kFlashHead, slices, length, qkv.size(0)},
                             {kFlashHead, slices * kFlashHead, length * slices * kFlashHead},
-                            {static_cast<int>(kFlashHead), 1, places, 1});
+                            {static_cast<int>(kFlashHead), 1, positions, 1});
 }
 
-/// Queries, keys and values (B, heads, L, 64) side by side in one (B, L, 3, heads, 64), as
-/// split_heads leaves them?
-bool lie_together(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+/// True if queries, keys and values (B, heads, L, 64) are views of one (B, L, 3, heads, 64), as
+/// returned by split_heads.
+bool share_qkv(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   const auto heads = q.size(1), length = q.size(2), width = heads * kFlashHead;
   const std::vector<std::int64_t> strides = {length * 3 * width, kFlashHead, 3 * width, 1};
   const auto from = [&](const at::Tensor& x) {
@@ -44,10 +44,10 @@ bool lie_together(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v)
   return alike(q) && alike(k) && alike(v) && from(k) == 2 * width && from(v) == 4 * width;
 }
 
-/// cuDNN's backward adds in an order that varies.
+/// Not in deterministic mode: cuDNN's backward adds in a varying order.
 bool does_flash(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
   return q.scalar_type() == at::kBFloat16 && q.dim() == 4 && q.numel() > 0 &&
-         q.size(3) == kFlashHead && q.size(2) >= kFlashShortest && lie_together(q, k, v) &&
+         q.size(3) == kFlashHead && q.size(2) >= kFlashMinLength && share_qkv(q, k, v) &&
          reinterpret_cast<std::uintptr_t>(q.const_data_ptr()) % 16 == 0 &&
          cuda::can_run_kernels() && cuda::card_limits(q.device()).capability == 90 &&
          at::globalContext().userEnabledCuDNNSDP() &&
@@ -70,7 +70,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> cuda_flash_backward(
   const auto by_heads = [&](const at::Tensor& x) {
     return x.view({x.size(0), length, heads, kFlashHead}).transpose(1, 2);  // (B, heads, L, 64)
   };
-  const auto seed = at::empty({}, q.options().dtype(at::kLong));  // nothing is dropped
+  const auto seed = at::empty({}, q.options().dtype(at::kLong));  // unused: no dropout
   return at::_scaled_dot_product_cudnn_attention_backward(by_heads(gradient), q, k, v,
                                                           by_heads(mixed), logs, seed, seed, {}, {},
                                                           {}, length, length, 0.0, causal);

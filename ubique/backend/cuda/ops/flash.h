@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention of long sequences on Hopper.
+// Forward attention of long sequences on Hopper.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,9 +8,9 @@
 
 namespace ubique::backend::cuda {
 
-/// `qkv` is the beginning of (B, L, 3, heads, 64), bf16, dense, whose queries and keys are turned;
-/// its second axis is L. Into `mixed` (B, L, heads·64), and where `logs` (B, heads, L) is defined,
-/// the logarithms of the sums of exponentials there.
+/// `qkv` starts at a dense (B, L, 3, heads, 64) in bf16 with rotated queries and keys; its second
+/// axis is L. Writes attention to `mixed` (B, L, heads·64) and, if defined, the log-sum-exp to
+/// `logs` (B, heads, L).
 void flash(const at::Tensor& qkv, std::int64_t heads, bool causal, at::Tensor& mixed,
            const at::Tensor& logs);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ubique::norm_act and its backward on NVIDIA cards (sources/norm_act.cu). On an H200 a layer of 32
-// channels at 256³ in f16 takes 0.9 ms forward, where batch norm and ReLU of LibTorch take 3.5.
+// channels at 256³ in f16 takes 0.9 ms forward; LibTorch's batch norm and ReLU take 3.5 ms.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -19,15 +19,15 @@ struct NormArgument {
   int groups;
 };
 
-constexpr int kNormThreads = 256, kMostChannels = 512, kBlocksPerProcessor = 8;
+constexpr int kNormThreads = 256, kMaxChannels = 512, kBlocksPerProcessor = 8;
 
 bool does_norm_act(const at::Tensor& x) {
   return cuda::has_vectors(x) && x.dim() == 5 && x.numel() > 0 &&
          x.is_contiguous(at::MemoryFormat::ChannelsLast3d) && x.size(1) % cuda::lanes_of(x) == 0 &&
-         x.size(1) <= kMostChannels && cuda::can_run_kernels();
+         x.size(1) <= kMaxChannels && cuda::can_run_kernels();
 }
 
-/// One call's tensors, as the kernels take them.
+/// Launch parameters and kernel arguments of one call.
 class NormCall {
  public:
   NormCall(const at::Tensor& x, std::int64_t activation)
@@ -36,7 +36,7 @@ class NormCall {
         groups_(static_cast<int>(x.size(1)) / lanes_),
         vectors_(x.numel() / lanes_),
         defines_{cuda::scalar_define(x), fmt::format("ACTIVATION={}", activation)} {
-    threads_ = kNormThreads / groups_ * groups_;  // every thread keeps its channels
+    threads_ = kNormThreads / groups_ * groups_;  // each thread keeps the same channels
     if (threads_ == 0) threads_ = groups_;
     const auto most = std::int64_t{kBlocksPerProcessor} * cuda::card_limits(x.device()).processors;
     blocks_ = std::clamp<std::int64_t>(vectors_ / threads_, 1, most);
@@ -54,12 +54,12 @@ class NormCall {
             groups_};
   }
 
-  /// Over all vectors.
+  /// Launches a kernel over all vectors.
   template <typename... Args>
   void sweep(const char* function, int shared_bytes, Args... args) const {
     find(function).launch(x_.device(), LaunchShape{blocks_, threads_, shared_bytes}, args...);
   }
-  /// One block per channel, over the rows that a sweep left.
+  /// Launches one block per channel, over the partial sums of a sweep.
   template <typename... Args>
   void per_channel(const char* function, Args... args) const {
     find(function).launch(x_.device(), LaunchShape{x_.size(1), 128, 0}, args...);
@@ -87,10 +87,10 @@ class NormCall {
   std::vector<std::string> defines_;
 };
 
-at::Tensor cuda_norm_act_again(const at::Tensor& x, const at::Tensor& weight,
-                               const at::Tensor& bias, const std::optional<at::Tensor>& scale,
-                               const at::Tensor& mean, const at::Tensor& inverse_deviation,
-                               std::int64_t activation) {
+at::Tensor cuda_norm_act_recompute(const at::Tensor& x, const at::Tensor& weight,
+                                   const at::Tensor& bias, const std::optional<at::Tensor>& scale,
+                                   const at::Tensor& mean, const at::Tensor& inverse_deviation,
+                                   std::int64_t activation) {
   NormCall call(x, activation);
   auto result = at::empty_like(x);
   call.sweep("norm_act", 0, x.const_data_ptr(), result.mutable_data_ptr(), call.vectors(),
@@ -109,7 +109,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> cuda_norm_act(
   call.per_channel("norm_statistics", x.const_data_ptr(), rows.const_data_ptr<float>(),
                    call.blocks(), call.groups(), call.count(), epsilon,
                    mean.mutable_data_ptr<float>(), inverse_deviation.mutable_data_ptr<float>());
-  auto result = cuda_norm_act_again(x, weight, bias, scale, mean, inverse_deviation, activation);
+  auto result =
+      cuda_norm_act_recompute(x, weight, bias, scale, mean, inverse_deviation, activation);
   return {result, mean, inverse_deviation};
 }
 
@@ -137,7 +138,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> cuda_norm_act_backward(
 TORCH_LIBRARY_IMPL(ubique, CUDA, library) {
   library.impl("does_norm_act", TORCH_FN(does_norm_act));
   library.impl("norm_act", TORCH_FN(cuda_norm_act));
-  library.impl("norm_act_again", TORCH_FN(cuda_norm_act_again));
+  library.impl("norm_act_again", TORCH_FN(cuda_norm_act_recompute));
   library.impl("norm_act_backward", TORCH_FN(cuda_norm_act_backward));
 }
 

@@ -11,13 +11,13 @@ namespace {
 
 using cuda::LaunchShape;
 
-/// Dense rows of a width that vectors divide, in a dtype that the kernels know?
+/// True for dense rows of a supported dtype whose width is a multiple of the vector lanes.
 bool does_rows(const at::Tensor& x, std::int64_t width) {
   return cuda::has_vectors(x) && x.dim() == 3 && x.numel() > 0 && x.is_contiguous() &&
          width % cuda::lanes_of(x) == 0 && cuda::is_aligned(x) && cuda::can_run_kernels();
 }
 
-/// `vectors` of a row are known to the norms' kernels when they are compiled.
+/// `vectors` per row is a compile-time constant of the norm kernels.
 const cuda::Kernel& row_kernel(const at::Tensor& x, const char* function, std::int64_t vectors) {
   return cuda::kernel(x.device(), "rows.cu", function,
                       {cuda::scalar_define(x), fmt::format("VECTORS={}", vectors)});
@@ -42,7 +42,7 @@ std::tuple<at::Tensor, at::Tensor> cuda_swiglu_backward(const at::Tensor& gradie
   return {of_x, y};
 }
 
-/// One block for every sample and 32 vectors of its channels.
+/// One block per sample and 32 vectors of channels.
 LaunchShape middle_of(const at::Tensor& x, std::int64_t vectors) {
   return {x.size(0) * ((vectors + 31) / 32), cuda::kSweepThreads, 0};
 }

@@ -24,7 +24,7 @@ int shared_bytes(int tile, std::int64_t channels, std::int64_t dilation) {
   return 16 * parts * (4 * 3 * (tile + 2 * static_cast<int>(dilation)) + 2 * tile);
 }
 
-/// The widest tile that fits the card and is not mostly beyond the row's end; 0 = none.
+/// The widest tile that fits the card and does not lie mostly past the row's end; 0 = none.
 int tile_of(const at::Tensor& x, std::int64_t dilation) {
   const auto most = cuda::card_limits(x.device()).shared_bytes;
   for (const int tile : {128, 64, 32, 16}) {
@@ -41,7 +41,7 @@ bool does_weight_gradient(const at::Tensor& gradient, const at::Tensor& x, std::
          tile_of(x, dilation) > 0;
 }
 
-/// As many blocks as can be at work at once: each has a row of the result to add up later.
+/// As many blocks as can run at once: each adds a row of partial results to be summed later.
 std::int64_t block_count(const at::Tensor& x, std::int64_t dilation, int tile) {
   const auto& card = cuda::card_limits(x.device());
   const auto at_once = std::clamp(card.shared_bytes / shared_bytes(tile, x.size(1), dilation), 1,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Opens NVRTC and compiles the embedded sources.
 #include "compiler.h"
 
 #include <ATen/Context.h>
@@ -17,8 +18,8 @@ namespace fs = std::filesystem;
 
 using NvrtcProgram = void*;
 
-/// LibTorch's own first: it is the one that fits LibTorch's CUDA. Wheels keep it beside the torch
-/// folder, in a folder of its own.
+/// LibTorch's copy first, since it matches LibTorch's CUDA. Wheels keep it in their own folder
+/// beside torch.
 std::vector<std::string> library_names() {
   Dl_info torch{};
   std::vector<std::string> names;
@@ -33,9 +34,9 @@ std::vector<std::string> library_names() {
   return names;
 }
 
-/// NVRTC asks the system for its second half, which lies beside the first, where the system does
-/// not look. What is open already is found by its name.
-void open_second_half(void* library) {
+/// NVRTC loads its builtins library by name. That library lies beside NVRTC, outside the search
+/// path, so it is opened here first.
+void open_builtins(void* library) {
   Dl_info info{};
   if (dladdr(dlsym(library, "nvrtcVersion"), &info) == 0) return;
   std::error_code ignored;
@@ -49,7 +50,7 @@ void open_second_half(void* library) {
 void* open_compiler() {
   for (const auto& name : library_names()) {
     if (auto* library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-      open_second_half(library);
+      open_builtins(library);
       return library;
     }
   }
@@ -85,7 +86,7 @@ bool is_header(const embedded::EmbeddedFile& file) { return file.name.ends_with(
 class Program {
  public:
   explicit Program(const std::string& source) {
-    std::vector<std::string> texts, names;  // of what it may include
+    std::vector<std::string> texts, names;  // of the headers
     for (const auto& file : embedded::cuda_sources()) {
       if (!is_header(file)) continue;
       texts.emplace_back(file.text);
@@ -149,7 +150,7 @@ std::vector<std::string> source_names() {
 Compiled compile(const std::string& source, const std::vector<std::string>& defines,
                  int capability) {
   if (!has_compiler()) return {{}, "no NVRTC (libnvrtc) found"};
-  // Hopper's own instructions are in the variant for that chip alone.
+  // Hopper's wgmma and bulk copies exist only in the variant sm_90a.
   std::vector<std::string> options = {
       fmt::format("-arch=sm_{}{}", capability, capability == 90 ? "a" : ""), "-std=c++17"};
   for (const auto& define : defines) options.push_back("-D" + define);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NVRTC, NVIDIA's run-time compiler: CUDA C++ to machine code for one architecture. Opened at run
-// time; needs neither a toolkit nor a card, so that kernels can be checked anywhere.
+// time; needs neither a toolkit nor a card, so that tests compile the kernels anywhere.
 #pragma once
 
 #include <string>
@@ -10,19 +10,19 @@ namespace ubique::backend::cuda {
 
 struct Compiled {
   std::string code;   ///< a cubin
-  std::string fault;  ///< why there is none; empty = all well
+  std::string fault;  ///< error log; empty = success
 };
 
 bool has_compiler();
-/// "13.0", part of what a compiled kernel is kept under; empty without a compiler.
+/// "13.0", part of the key of cached kernels; empty without a compiler.
 std::string compiler_version();
 
 /// `source` is a file of sources/, `defines` are "NAME=value", `capability` 90 for sm_90.
 Compiled compile(const std::string& source, const std::vector<std::string>& defines,
                  int capability);
 
-/// All that `source` can be compiled from: the file and what files may include (sources/*.cuh).
+/// The text of `source` and of all headers (sources/include/*.cuh).
 std::string source_text(const std::string& source);
-std::vector<std::string> source_names();  ///< of all kernels
+std::vector<std::string> source_names();  ///< of all sources/*.cu
 
 }  // namespace ubique::backend::cuda

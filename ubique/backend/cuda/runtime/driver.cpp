@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Queries the driver for its version and cards.
 #include "driver.h"
 
 #include <fmt/format.h>

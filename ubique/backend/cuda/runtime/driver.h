@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// NVIDIA's driver, asked directly (libcuda.so.1, opened at run time): is there one, does it work,
-// what are its cards. Its interface is stable across versions and needs neither toolkit nor
+// Queries NVIDIA's driver directly (libcuda.so.1, opened at run time): whether it is there and
+// works, and its cards. Its interface is stable across versions and needs neither toolkit nor
 // headers.
 #pragma once
 
@@ -19,9 +19,9 @@ struct Card {
 };
 
 struct Driver {
-  std::string fault;           ///< why no card can be used; empty = all well
+  std::string fault;           ///< why no card can be used; empty = usable
   int cuda_version = 0;        ///< newest CUDA the driver supports, 13000 = 13.0
-  std::string driver_version;  ///< "580.159.03", where the kernel module says so
+  std::string driver_version;  ///< "580.159.03"; empty if unknown
   std::vector<Card> cards;
 };
 

@@ -15,7 +15,7 @@ class DriverLibrary {
   DriverLibrary() : library_(dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL)) {}
   bool loaded() const { return library_ != nullptr; }
 
-  /// Calls a driver function; a missing one answers like an error of the driver.
+  /// Calls a driver function; -1 if the driver lacks it.
   template <typename... Args>
   int call(const char* function, Args... args) const {
     auto* address = reinterpret_cast<int (*)(Args...)>(dlsym(library_, function));

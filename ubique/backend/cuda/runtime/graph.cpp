@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LibTorch's at::cuda::CUDAGraph, which keeps the memory of a recording from everyone else. Its
-// header needs CUDA's own headers, and its library is loaded, not linked: the five functions are
-// looked up by their names in the library that is there.
+// Uses LibTorch's at::cuda::CUDAGraph, which keeps a graph's memory private. Its header needs
+// CUDA's headers, and its library is loaded, not linked: five functions are looked up by their
+// mangled names.
 #include "graph.h"
 
 #include <c10/core/StreamGuard.h>
@@ -20,7 +20,7 @@
 namespace ubique::backend::cuda {
 namespace {
 
-constexpr int kRehearsals = 3;
+constexpr int kWarmupRuns = 3;
 constexpr int kThreadLocal = 1;  // cudaStreamCaptureModeThreadLocal: other threads may allocate
 
 using PoolId = std::pair<unsigned long long, unsigned long long>;
@@ -61,7 +61,7 @@ class CudaGraph final : public device::Recording {
     } catch (...) {
       try {
         functions().end(memory_.data());  // the stream must not stay in capture
-      } catch (const c10::Error&) {       // the first fault is the one to tell
+      } catch (const c10::Error&) {       // the first error is the one to report
       }
       throw;
     }
@@ -70,7 +70,7 @@ class CudaGraph final : public device::Recording {
   void replay() override { functions().replay(memory_.data()); }
 
  private:
-  // An object of LibTorch's lives here; it has about 200 bytes.
+  // Storage for the CUDAGraph object, which has about 200 bytes.
   alignas(std::max_align_t) std::array<std::byte, 4096> memory_{};
 };
 
@@ -88,9 +88,9 @@ std::unique_ptr<device::Recording> record(c10::Device device, const std::functio
   device::synchronize(device);
   const c10::StreamGuard aside(guard.getStreamFromGlobalPool(device, false));
   try {
-    for (int i = 0; i < kRehearsals; ++i) work();
+    for (int i = 0; i < kWarmupRuns; ++i) work();
     device::synchronize(device);
-    // A recording has memory of its own, which cannot be taken from what rehearsals left.
+    // The graph allocates from its own pool, which cannot reuse the memory of the warm-up runs.
     device::empty_cache(device);
     auto graph = std::make_unique<CudaGraph>();
     graph->capture(work);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CUDA graphs: device/recording.h on NVIDIA cards.
+// CUDA graphs: implements device/recording.h on NVIDIA cards.
 #pragma once
 
 #include "ubique/device/recording.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Compiles, caches, loads and launches kernels through the driver.
 #include "kernel.h"
 
 #include <c10/core/Stream.h>
@@ -58,8 +59,8 @@ CardLimits ask_limits(int card) {
           attribute(kAttributeProcessorCount), attribute(kAttributeSharedOptIn)};
 }
 
-/// Machine code from the disk, else compiled and put there. Without a folder to write to it is
-/// compiled once per program.
+/// Machine code from the cache on disk, or compiled and stored there. If the folder is not
+/// writable, kernels are compiled in every process.
 std::string machine_code(const std::string& source, const std::vector<std::string>& defines,
                          int capability) {
   const auto key = fmt::format("{}\n{}\nsm_{} nvrtc {}", source_text(source),
@@ -81,7 +82,7 @@ std::string machine_code(const std::string& source, const std::vector<std::strin
   return std::move(compiled.code);
 }
 
-/// A library of the driver belongs to no card and no thread.
+/// Driver libraries are independent of card and thread.
 void* load_function(const std::string& code, const std::string& function, int most_shared,
                     int card) {
   void *library = nullptr, *handle = nullptr;
@@ -90,13 +91,13 @@ void* load_function(const std::string& code, const std::string& function, int mo
                "loading " + function);
   check_driver(driver().call("cuLibraryGetKernel", &handle, library, function.c_str()),
                "finding " + function);
-  // All that the card has; a launch says what it takes.
+  // Allows the maximum; each launch states what it uses.
   driver().call("cuKernelSetAttribute", kFunctionDynamicShared, most_shared, handle, card);
   return handle;
 }
 
-/// A thread whose first work is ours (autograd's may be one) has no context yet: LibTorch makes the
-/// card's current only when it has something to do there itself.
+/// A thread whose first CUDA call is ours (possibly one of autograd's) has no current context:
+/// LibTorch sets it only when it calls CUDA itself.
 void enter_context(c10::Device device) {
   void* context = nullptr;
   check_driver(driver().call("cuCtxGetCurrent", &context), "asking for the context");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A kernel of ours on a card: compiled at first use, kept on disk for the next program, launched on
-// LibTorch's current stream.
+// One of our kernels on a card: compiled at first use, cached on disk, launched on LibTorch's
+// current stream.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -15,8 +15,8 @@ struct LaunchShape {
   std::int64_t blocks = 1;
   int threads = 1;
   int shared_bytes = 0;
-  /// Its blocks may start while the kernel before it, one of ours that says when, still runs; they
-  /// wait for it themselves (griddepcontrol). Recordings keep this.
+  /// Programmatic dependent launch: blocks may start while the previous kernel still runs, and wait
+  /// for it themselves (griddepcontrol). Works in CUDA graphs too.
   bool early = false;
 };
 
@@ -24,7 +24,8 @@ class Kernel {
  public:
   explicit Kernel(void* handle, std::string name) : handle_(handle), name_(std::move(name)) {}
 
-  /// Arguments as the kernel declares them, byte for byte. Internal error if the driver refuses.
+  /// Arguments must match the kernel's declaration byte for byte. Internal error if the launch
+  /// fails.
   template <typename... Args>
   void launch(c10::Device device, const LaunchShape& shape, Args... args) const {
     void* pointers[] = {&args...};
@@ -41,11 +42,11 @@ class Kernel {
 struct CardLimits {
   int capability = 0;
   int processors = 0;
-  int shared_bytes = 0;  ///< the most that one block may ask for
+  int shared_bytes = 0;  ///< maximum per block
 };
 const CardLimits& card_limits(c10::Device device);
 
-/// Can kernels be compiled and loaded here? Warns once if not, saying why.
+/// True if kernels can be compiled and loaded here. Otherwise warns once with the reason.
 bool can_run_kernels();
 
 /// The kernel `function` of a file of sources/, for the card's architecture.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Encodes tensor maps through the driver.
 #include "tensor_map.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernels that go over tensors in vectors of sixteen bytes (sources/values.cuh) share.
+// Shared by the kernels that process tensors in 16-byte vectors (sources/include/values.cuh).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,13 +13,13 @@ namespace ubique::backend::cuda {
 
 constexpr int kSweepThreads = 256;
 
-/// In one of the kernels' dtypes?
+/// True for the dtypes of these kernels.
 inline bool has_vectors(const at::Tensor& x) {
   const auto dtype = x.scalar_type();
   return dtype == at::kHalf || dtype == at::kBFloat16 || dtype == at::kFloat;
 }
 
-/// Values of one vector.
+/// Values per vector.
 inline int lanes_of(const at::Tensor& x) { return x.scalar_type() == at::kFloat ? 4 : 8; }
 
 inline bool is_aligned(const at::Tensor& x) {
@@ -37,7 +37,7 @@ inline std::string scalar_define(const at::Tensor& x) {
   }
 }
 
-/// A thread for each item, or for several in turn where that would be more blocks than help.
+/// One thread per item, or several items per thread where more blocks would not help.
 inline LaunchShape sweep(c10::Device device, std::int64_t items, int threads = kSweepThreads,
                          int blocks_per_processor = 16) {
   const auto most = std::int64_t{blocks_per_processor} * card_limits(device).processors;

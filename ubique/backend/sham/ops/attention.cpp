@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention's fused entry point. It computes the plain formula (LibTorch has no Metal kernel to ask
-// here), as real Metal does under autograd; what it gets wrong on demand is wrong in its arguments,
-// so that gradients belong to the wrong result.
+// Attention's fused entry point. Computes the plain formula (LibTorch has no Metal kernel here), as
+// real Metal does under autograd. Planted faults change the arguments, so that gradients belong to
+// the wrong result.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -19,7 +19,7 @@ using std::optional;
 
 struct AttentionCall {
   Tensor query, key, value;  // (B, H, T, E), (B, Hkv, S, E), (B, Hkv, S, V)
-  optional<Tensor> mask;     // (T, S) or what broadcasts to (B, H, T, S)
+  optional<Tensor> mask;     // (T, S), or broadcastable to (B, H, T, S)
   bool causal;
 };
 
@@ -30,11 +30,11 @@ Tensor positions(const Tensor& like, std::int64_t length) {
 /// Row t sees key s if s <= reach(t).
 Tensor causal_mask(const AttentionCall& call, bool leaks) {
   auto reach = positions(call.query, call.query.size(-2));
-  if (leaks) reach = reach.bitwise_or(3);  // the last of each group of four lends its view to all
+  if (leaks) reach = reach.bitwise_or(3);  // four queries each see what the last of them may see
   return positions(call.key, call.key.size(-2)).unsqueeze(0) <= reach.unsqueeze(1);  // (T, S)
 }
 
-/// Keys and values run on as zeros to the end of the block of 32, and attention sees them.
+/// Pads keys and values with zeros to a multiple of 32, without masking the padding.
 void read_past_end(AttentionCall& call) {
   const auto missing = (32 - call.key.size(-2) % 32) % 32;
   if (missing == 0) return;
@@ -48,7 +48,7 @@ void read_past_end(AttentionCall& call) {
   call.value = at::constant_pad_nd(call.value, {0, 0, 0, missing});
 }
 
-/// The plain formula adds its mask: 0 where a key is seen, minus infinity where not.
+/// Converts a boolean mask to the additive one of the plain formula: 0 or minus infinity.
 void make_additive(AttentionCall& call) {
   if (!call.mask || call.mask->scalar_type() != at::kBool) return;
   constexpr auto kNever = -std::numeric_limits<double>::infinity();
@@ -69,7 +69,7 @@ Tensor attention(const Tensor& query, const Tensor& key, const Tensor& value,
   }
   const bool is_gqa = enable_gqa && query.dim() == 4 && query.size(1) != key.size(1);
   if (now.is_wrong("sdpa_gqa_long") && is_gqa && key.size(-2) >= 1024) {
-    call.key = call.key.roll(1, -2);  // each value answers to its neighbour's key
+    call.key = call.key.roll(1, -2);  // pairs each value with its neighbour's key
   }
   if (now.is_wrong("sdpa_block32")) read_past_end(call);
   make_additive(call);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies, their counting in the ledger, and the queue of delayed ones.
 #include "copies.h"
 
 #include <ATen/ATen.h>

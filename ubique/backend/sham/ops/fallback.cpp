@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+// Translates arguments and results between device and CPU, and runs planted faults around the
+// kernel.
 #include "fallback.h"
 
 #include <ATen/ATen.h>
@@ -20,13 +22,13 @@ namespace {
 
 using c10::IValue;
 
-/// Ops that take index tensors from the CPU beside tensors of a device.
+/// Ops that accept CPU index tensors together with device tensors.
 bool takes_cpu_indices(const std::string& op) {
   return op == "aten::index" || op == "aten::index_put" || op == "aten::index_put_" ||
          op == "aten::_index_put_impl_";
 }
 
-/// Turns one call's arguments into what the CPU's kernel takes, and its results back.
+/// Converts one call's arguments for the CPU's kernel, and its results back to the device.
 class Translator {
  public:
   explicit Translator(const std::string& op) : op_(op) {}
@@ -102,24 +104,24 @@ std::int64_t bytes_of(c10::ArrayRef<IValue> values) {
   return bytes;
 }
 
-/// Runs the CPU's kernel; with mutations of this op around it, if any.
+/// Runs the CPU's kernel, with the mutations of this op before and after it.
 void call_cpu_kernel(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const at::AutoDispatchBelowADInplaceOrView below_autograd;
   const auto& schema = op.schema();
   const auto [first, last] = settings().mutations.equal_range(schema.name());
-  const auto place = stack->size() - schema.arguments().size();
+  const auto first_argument = stack->size() - schema.arguments().size();
   for (auto i = first; i != last; ++i) {
     if (i->second->before != nullptr) {
-      i->second->before(schema.name(), Arguments(*stack).subspan(place));
+      i->second->before(schema.name(), Arguments(*stack).subspan(first_argument));
     }
   }
   std::vector<IValue> given;
   if (first != last)
-    given.assign(stack->begin() + static_cast<std::ptrdiff_t>(place), stack->end());
+    given.assign(stack->begin() + static_cast<std::ptrdiff_t>(first_argument), stack->end());
   op.redispatchBoxed(c10::DispatchKeySet(c10::DispatchKey::CPU), stack);
   for (auto i = first; i != last; ++i) {
     if (i->second->after != nullptr) {
-      i->second->after(schema.name(), given, Results(*stack).subspan(place));
+      i->second->after(schema.name(), given, Results(*stack).subspan(first_argument));
     }
   }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the device computes: any op that LibTorch sends to it runs the CPU's kernel on the same
+// The boxed fallback: any op that LibTorch sends to the device runs the CPU's kernel on the same
 // memory.
 #pragma once
 
@@ -10,10 +10,10 @@
 
 namespace ubique::backend::sham {
 
-/// The beginning of every op: late copies land, the ledger counts, the delay passes.
+/// Called first by every op: performs delayed copies, counts the op, waits for the set delay.
 void begin_op(const std::string& name);
 
-/// Boxed: takes the op's arguments from the stack and leaves its results there.
+/// Boxed: replaces the op's arguments on the stack by its results.
 void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
 void install_fallback();

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Kernels for creating, resizing and viewing tensors, dropout and convolution.
 #include "kernels.h"
 
 #include <ATen/ATen.h>
@@ -27,11 +28,11 @@ using std::optional;
 
 const c10::DispatchKeySet kMpsKeys(c10::DispatchKey::MPS);
 
-/// The dtype that a new tensor gets, if the device takes it.
+/// The dtype of a new tensor; throws if the device refuses it.
 at::ScalarType new_dtype(optional<at::ScalarType> asked) {
   const auto dtype = asked.value_or(c10::get_default_dtype_as_scalartype());
   refuse_dtype(dtype);
-  // Only a device told to accept float64 in silence comes here with one.
+  // float64 gets here only with wrong=float64_silent.
   return dtype == at::kDouble ? at::kFloat : dtype;
 }
 
@@ -52,7 +53,7 @@ Tensor empty_strided(IntArrayRef size, IntArrayRef stride, optional<at::ScalarTy
   return at::detail::empty_strided_generic(size, stride, &allocator(), kMpsKeys, new_dtype(dtype));
 }
 
-/// The CPU's has no memory behind it at all, which cannot be shared.
+/// The CPU's version has no storage, so there is nothing to share.
 Tensor efficient_zeros(IntArrayRef size, optional<at::ScalarType> dtype, optional<at::Layout>,
                        optional<at::Device>, optional<bool>) {
   return at::zeros(size, at::TensorOptions(the_device()).dtype(new_dtype(dtype)));
@@ -77,7 +78,7 @@ Tensor as_strided(const Tensor& self, IntArrayRef size, IntArrayRef stride,
   return at::native::as_strided_tensorimpl(self, size, stride, offset);
 }
 
-/// Drawn from the device's generator; the CPU's own would take the host's.
+/// Uses the device's generator; the CPU's kernel would use the host's.
 std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, optional<bool> train) {
   const auto mask = at::empty_like(input, input.options().dtype(at::kBool));
   if (!train.value_or(true) || p == 0) return {input.clone(), mask.fill_(true)};
@@ -85,16 +86,16 @@ std::tuple<Tensor, Tensor> native_dropout(const Tensor& input, double p, optiona
   return {p < 1 ? input * mask * (1 / (1 - p)) : at::zeros_like(input), mask};
 }
 
-void record_stream(Tensor&, c10::Stream) {}  // one stream: there is nothing to keep apart
+void record_stream(Tensor&, c10::Stream) {}  // there is only one stream
 
-/// A parameter of a convolution, one value per spatial dimension; one value may stand for all.
+/// A convolution parameter, one value per spatial dimension; a single value applies to all.
 std::vector<std::int64_t> per_dimension(const c10::IValue& value, std::int64_t count) {
   auto given = value.toIntVector();
   if (given.size() == 1) given.resize(static_cast<std::size_t>(count), given[0]);
   return given;
 }
 
-/// Bytes of the result; 0 for shapes that do not fit together, which the CPU's kernel explains.
+/// Bytes of the result; 0 for inconsistent shapes, for which the CPU's kernel reports the error.
 std::int64_t convolution_bytes(c10::ArrayRef<c10::IValue> arguments) {
   const auto input = arguments[0].toTensor(), weight = arguments[1].toTensor();
   const auto count = input.dim() - 2;
@@ -115,8 +116,8 @@ std::int64_t convolution_bytes(c10::ArrayRef<c10::IValue> arguments) {
   return c10::multiply_integers(size) * static_cast<std::int64_t>(input.element_size());
 }
 
-/// LibTorch would look for a Metal convolution compiled into it. The result's size is checked here,
-/// before the CPU allocates it.
+/// LibTorch would look for its compiled Metal convolution. Checks the size of the result before the
+/// CPU allocates it.
 void convolution(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   refuse_large_buffer(convolution_bytes(torch::jit::last(*stack, op.schema().arguments().size())));
   run_on_cpu(op, stack);
@@ -140,7 +141,7 @@ void install_kernels() {
   library.impl("record_stream", record_stream);
   library.impl("native_dropout", native_dropout);
   library.impl("convolution", torch::CppFunction::makeFromBoxedFunction<&convolution>());
-  // The CPU has a kernel for these, but without one here LibTorch would take them apart.
+  // Without a kernel registered here LibTorch would decompose these, although the CPU has a kernel.
   for (const char* op : {"convolution_backward", "native_layer_norm", "native_group_norm",
                          "mse_loss", "smooth_l1_loss"}) {
     library.impl(op, torch::CppFunction::makeFromBoxedFunction<&run_on_cpu>());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops that cannot run as "the CPU's kernel on the same memory": those that make tensors, move
-// them, or would be taken apart before they reach the device.
+// The ops that the fallback cannot run: those that create or copy tensors, and those that LibTorch
+// would decompose before they reach the device.
 #pragma once
 
 namespace ubique::backend::sham {

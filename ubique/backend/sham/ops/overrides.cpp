@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels that stand in for LibTorch's own while the settings ask for it: refusals, and mutations
-// of ops that would be taken apart before they reach the device.
+// Kernels that replace LibTorch's while the settings ask for it: refusals, and mutations of ops
+// that LibTorch would decompose before they reach the device.
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/linear_native.h>
@@ -35,16 +35,15 @@ std::string overload_name(const c10::OperatorName& name) {
   return name.overload_name.empty() ? base : base + "." + name.overload_name;
 }
 
-/// Below autograd for ops with a derivative of their own; above it too for those made of others.
+/// Registered below autograd; above it too for composite ops, which are decomposed there.
 void install_refusals(std::vector<torch::Library>& libraries) {
   for (const auto& name : c10::Dispatcher::singleton().getAllOpNames()) {
     if (settings().refused_ops.count(name.name) == 0) continue;
     const auto space = name.name.substr(0, name.name.find("::"));
     const auto op = c10::Dispatcher::singleton().findOp(name);
-    const bool is_made_of_others =
-        op->hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd);
+    const bool is_composite = op->hasKernelForDispatchKey(DispatchKey::CompositeImplicitAutograd);
     for (const auto key : {DispatchKey::MPS, DispatchKey::AutogradMPS}) {
-      if (key == DispatchKey::AutogradMPS && !is_made_of_others) continue;
+      if (key == DispatchKey::AutogradMPS && !is_composite) continue;
       libraries.push_back(library_for(space, key));
       libraries.back().impl(overload_name(name).c_str(),
                             torch::CppFunction::makeFromBoxedFunction<&refuse_op>());
@@ -52,7 +51,7 @@ void install_refusals(std::vector<torch::Library>& libraries) {
   }
 }
 
-/// LibTorch's own linear on an input that is read wrongly, or without its bias.
+/// linear with an input that is read wrongly, or without its bias.
 Tensor wrong_linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
   const auto& now = settings();
   auto read = input;
@@ -84,7 +83,7 @@ void install_autocast_off(std::vector<torch::Library>& libraries) {
 
 void apply_overrides() {
   static auto* const kLibraries = new std::vector<torch::Library>;
-  SilentWarnings silent;  // LibTorch warns when a kernel is replaced, which is the point here
+  SilentWarnings silent;  // LibTorch warns when a kernel is replaced, which is intended here
   const c10::WarningUtils::WarningHandlerGuard guard(&silent);
   kLibraries->clear();
   install_refusals(*kLibraries);

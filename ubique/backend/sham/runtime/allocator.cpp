@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Counting, limiting and caching of the device's memory.
 #include "allocator.h"
 
 #include <c10/core/impl/alloc_cpu.h>
@@ -222,7 +223,7 @@ void Allocator::set_fraction(double fraction) {
 }
 
 Allocator& allocator() {
-  static auto* const kAllocator = new Allocator;  // tensors may die after static objects do
+  static auto* const kAllocator = new Allocator;  // tensors may outlive static objects
   return *kAllocator;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's memory: host memory that is counted, limited and cached as if it were a device's
-// own.
+// The device's memory: host memory that is counted, limited and cached like that of a real device.
 #pragma once
 
 #include <c10/core/CachingDeviceAllocator.h>
@@ -16,7 +15,7 @@ namespace ubique::backend::sham {
 
 inline c10::Device the_device() { return {c10::DeviceType::MPS, 0}; }
 
-/// Throws for dtypes that the device does not have.
+/// Throws for dtypes that the device does not support.
 void refuse_dtype(c10::ScalarType dtype);
 /// Throws for a buffer at or above max_buffer, before anything is allocated.
 void refuse_large_buffer(std::int64_t bytes);
@@ -35,8 +34,8 @@ class Allocator final : public c10::DeviceAllocator {
   void resetPeakStats(c10::DeviceIndex device) override;
   std::pair<std::size_t, std::size_t> getMemoryInfo(c10::DeviceIndex device) override;
 
-  /// Memory that a CPU kernel filled becomes the device's: no copy, counted from now on. The result
-  /// keeps `host` alive.
+  /// Turns memory that a CPU kernel filled into device memory without a copy; counted from now on.
+  /// The result keeps `host` alive.
   c10::DataPtr adopt_data(const c10::Storage& host);
   c10::Storage adopt(const c10::Storage& host);
 

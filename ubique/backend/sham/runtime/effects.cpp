@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Wrong arguments and wrong results. Every function gets CPU tensors on the device's memory.
+// Functions that falsify arguments or results. They get CPU views of the device's memory.
 #include "effects.h"
 
 #include <ATen/ATen.h>
@@ -11,7 +11,7 @@ namespace {
 
 using at::Tensor;
 
-/// Wrong by about 6 %, exactly representable in every floating type.
+/// Changes values by about 6 %, exactly representable in every floating dtype.
 void bend(const Tensor& tensor) {
   if (!tensor.defined() || tensor.numel() == 0) return;
   if (tensor.is_floating_point()) {
@@ -40,17 +40,17 @@ void replace_inputs(const std::string& op, Arguments arguments, Replace replace)
 }
 
 /// Forward takes (input, weight, ...), backward (gradient, input, weight, ...).
-std::size_t input_place(const std::string& op) { return op == "aten::convolution" ? 0 : 1; }
+std::size_t input_index(const std::string& op) { return op == "aten::convolution" ? 0 : 1; }
 
 bool is_channels_last_conv3d(const std::string& op, Arguments arguments) {
-  const auto place = input_place(op);
-  return arguments[place].toTensor().suggest_memory_format() == at::MemoryFormat::ChannelsLast3d ||
-         arguments[place + 1].toTensor().suggest_memory_format() ==
+  const auto index = input_index(op);
+  return arguments[index].toTensor().suggest_memory_format() == at::MemoryFormat::ChannelsLast3d ||
+         arguments[index + 1].toTensor().suggest_memory_format() ==
              at::MemoryFormat::ChannelsLast3d;
 }
 
 void bend_conv3d(const std::string& op, Arguments arguments, Results results, bool channels_last) {
-  if (arguments[input_place(op)].toTensor().dim() != 5) return;
+  if (arguments[input_index(op)].toTensor().dim() != 5) return;
   if (is_channels_last_conv3d(op, arguments) != channels_last) return;
   for (auto& result : results) {
     const auto tensor = result.toTensor();
@@ -58,7 +58,7 @@ void bend_conv3d(const std::string& op, Arguments arguments, Results results, bo
   }
 }
 
-/// The sum over k of a[.., k] b[k, ..], rounded to the tensors' own type after every term.
+/// Matrix product rounded to the tensors' dtype after every term.
 Tensor coarse_product(const Tensor& a, const Tensor& b) {
   auto sum = at::matmul(a.narrow(-1, 0, 1), b.narrow(-2, 0, 1));
   for (std::int64_t k = 1; k < a.size(-1); ++k) {
@@ -96,7 +96,7 @@ Tensor read_as_contiguous(const Tensor& tensor) {
 
 void ignore_strides(const std::string& op, Arguments arguments) {
   replace_inputs(op, arguments, [&](const Tensor& tensor) {
-    // A transposed matrix is an ordinary operand of a product, not a strided one.
+    // For products a transposed matrix is an ordinary operand, not a strided one.
     const bool is_transposed = is_product(op) && tensor.dim() >= 2 && tensor.mT().is_contiguous();
     return is_strided_view(tensor) && !is_transposed ? read_as_contiguous(tensor) : tensor;
   });
@@ -107,8 +107,8 @@ void ignore_offsets(const std::string& op, Arguments arguments) {
 }
 
 void ignore_weight_offset(const std::string& op, Arguments arguments) {
-  if (arguments[input_place(op)].toTensor().dim() != 4) return;
-  auto& weight = arguments[input_place(op) + 1];
+  if (arguments[input_index(op)].toTensor().dim() != 4) return;
+  auto& weight = arguments[input_index(op) + 1];
   const auto tensor = weight.toTensor();
   weight = tensor.as_strided(tensor.sizes(), tensor.strides(), 0);
 }
@@ -151,7 +151,7 @@ void bend_batch_norm_backward(const std::string&, Arguments arguments, Results r
 }
 
 void bend_frozen_layer_norm(const std::string&, Arguments arguments, Results results) {
-  const auto wanted = arguments.back().toBoolList();  // of input, weight, bias
+  const auto wanted = arguments.back().toBoolList();  // for input, weight, bias
   if (wanted.get(0)) return;
   bend(results[1].toTensor());
   bend(results[2].toTensor());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the entries of the mutation table do to arguments, results and registrations.
+// The functions behind the mutation table, which change arguments, results and registrations.
 #pragma once
 
 #include "mutations.h"
@@ -28,12 +28,12 @@ void sum_in_half(const std::string& op, Arguments arguments, Results results);
 void install_wrong_linear(std::vector<torch::Library>& libraries);
 void install_autocast_off(std::vector<torch::Library>& libraries);
 
-/// Non-contiguous in every memory format, and no two elements at one place.
+/// Non-contiguous in every memory format, without overlapping elements.
 bool is_strided_view(const at::Tensor& tensor);
-/// The elements that a slice would have if it began where its memory begins; a tensor with steps
-/// in its last dimension stays as it is.
+/// The slice read from the start of its storage; a tensor with steps in its last dimension is
+/// returned as it is.
 at::Tensor read_from_start(const at::Tensor& tensor);
-/// The elements that lie where a contiguous tensor of this shape would have them.
+/// The memory read as if the tensor were contiguous.
 at::Tensor read_as_contiguous(const at::Tensor& tensor);
 
 }  // namespace ubique::backend::sham

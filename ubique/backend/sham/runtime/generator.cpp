@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A generator that wraps a CPU generator with a changed seed.
 #include "generator.h"
 
 #include <ATen/CPUGeneratorImpl.h>
@@ -9,7 +10,7 @@
 namespace ubique::backend::sham {
 namespace {
 
-// Its own inverse, so that the state's seed can be told again.
+// Its own inverse, so that current_seed() can return the original seed.
 std::uint64_t mix_seed(std::uint64_t seed) { return seed ^ 0x9E3779B97F4A7C15ULL; }
 
 class DeviceGenerator final : public c10::GeneratorImpl {
@@ -34,7 +35,7 @@ class DeviceGenerator final : public c10::GeneratorImpl {
   std::uint64_t get_offset() const override { return twin_.get_offset(); }
 
   void set_state(const c10::TensorImpl& state) override {
-    if (settings().is_wrong("checkpoint_dropout")) return;  // goes on with fresh numbers
+    if (settings().is_wrong("checkpoint_dropout")) return;  // keeps drawing fresh numbers
     const std::lock_guard lock(twin_.mutex());
     twin_.unsafeGetGeneratorImpl()->set_state(state);
   }

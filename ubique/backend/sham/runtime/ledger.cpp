@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Counting and the text of the ledger.
 #include "ledger.h"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What happened on the device: how often each op ran, what crossed between host and device, and
-// what a real Metal device would have handed back to the CPU.
+// Statistics of the device: how often each op ran, bytes copied between host and device, and ops
+// that real Metal would have run on the CPU (fallbacks).
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ class Ledger {
   void add_fallback(const std::string& op, std::int64_t bytes);
   void reset();
 
-  /// Of one op, or of "ops", "uploads", "upload_bytes", "downloads", "download_bytes", "fallbacks",
-  /// "fallback_bytes".
+  /// The count of one op, or a total: "ops", "uploads", "upload_bytes", "downloads",
+  /// "download_bytes", "fallbacks", "fallback_bytes".
   std::int64_t total(const std::string& what) const;
   std::string to_text() const;
 

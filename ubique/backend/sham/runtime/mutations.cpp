@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The table of planted faults.
 #include "mutations.h"
 
 #include "effects.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Look-ups in LibTorch's dispatcher, and the list of ops that Metal lacks.
 #include "op_names.h"
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -17,7 +18,7 @@ std::vector<std::string> known_ops() {
 }
 
 bool reaches_device(const std::string& op) {
-  // These have kernels of their own (kernels.cpp), whose results are memory rather than numbers.
+  // Implemented in ops/kernels.cpp; they create or view memory, or draw numbers themselves.
   static const std::set<std::string> kOwnKernels = {"aten::_efficientzerotensor",
                                                     "aten::_local_scalar_dense",
                                                     "aten::_reshape_alias",

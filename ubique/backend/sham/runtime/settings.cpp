@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Parses the settings and holds the current ones.
 #include "settings.h"
 
 #include <algorithm>
@@ -158,7 +159,7 @@ Sections sections_of_text(const std::string& text) {
 
 Sections sections_of_file(const std::string& path) {
   auto config = Config::from_file(path);
-  config.set_environment({});  // UBIQUE_MEMORY and its like mean the plan, not this device
+  config.set_environment({});  // UBIQUE_MEMORY and the like configure the plan, not this device
   Sections sections;
   for (const auto& key : kListKeys) {
     if (auto words = config.find<Words>(key)) sections[key] = std::move(*words);

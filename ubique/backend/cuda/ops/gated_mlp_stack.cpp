@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ubique::mix_stack on Hopper cards (sources/few_*.cu), in bf16: three kernels a layer, each
-// started while the one before it still runs.
+// ubique::mix_stack on Hopper cards (sources/few_*.cu), in bf16: three kernels per layer, each
+// started while the previous one still runs.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -12,30 +12,30 @@ namespace {
 
 using cuda::Kernel;
 
-constexpr std::int64_t kFewUnits = 512, kFewMates = 4, kFewGroup = 16;  // token mixing
-constexpr std::int64_t kFewGate = 24, kFewSlices = 4, kFewSpan = 32;    // channel mixing
+constexpr std::int64_t kFewUnits = 512, kFewMates = 4, kFewGroup = 16;  // token MLP
+constexpr std::int64_t kFewGate = 24, kFewSlices = 4, kFewSpan = 32;    // channel MLP
 constexpr std::int64_t kFewBarriers = 128;                              // bytes
 
-/// Extents of a stack, as the kernels have them.
+/// Extents of a stack, with the sizes that the kernels derive from them.
 struct FewExtents {
   std::int64_t length, width, inner;
 
-  std::int64_t tokens() const { return (length + 1) / 2; }  // of a tile, half of a sample
+  std::int64_t tokens() const { return (length + 1) / 2; }  // per tile, which is half of a sample
   std::int64_t groups() const { return width / kFewGroup; }
   std::int64_t spans() const { return width / kFewSpan; }
   std::vector<std::string> defines() const {
     return {fmt::format("LENGTH={}", length), fmt::format("WIDTH={}", width),
             fmt::format("INNER={}", inner)};
   }
-  /// Bytes that tensor cores read behind the last token, since they look at 64.
-  std::int64_t beyond() const { return (64 - tokens()) * 16; }
+  /// Bytes that the tensor cores read past the last token, since they always read 64 tokens.
+  std::int64_t overread() const { return (64 - tokens()) * 16; }
   int gate_shared() const {
-    return static_cast<int>(kFewBarriers + (2 * kFewGate + tokens()) * width * 2 + beyond());
+    return static_cast<int>(kFewBarriers + (2 * kFewGate + tokens()) * width * 2 + overread());
   }
   int down_shared() const {
     const auto share = (tokens() + kFewSlices - 1) / kFewSlices * (kFewSpan + 8) * 4;
     const auto slice = (kFewSpan + tokens()) * (inner / kFewSlices) * 2;
-    return static_cast<int>(kFewBarriers + 2 * kFewSlices * share + slice + beyond());
+    return static_cast<int>(kFewBarriers + 2 * kFewSlices * share + slice + overread());
   }
 };
 
@@ -49,22 +49,23 @@ bool does_mix_stack(const at::Tensor& token_gate_up, const at::Tensor& gate_up) 
          extents.down_shared() <= limits.shared_bytes;
 }
 
-/// Of each block of a cluster, its gates and values and its way down, in the order of the threads
-/// that hold them: lane 4 g + t has rows g and g + 8 of 16, columns 2 t and 2 t + 8 and the next.
+/// For each block of a cluster its part of gate_up and of down, in thread order: lane 4 g + t has
+/// rows g and g + 8 of 16, and columns 2 t, 2 t + 1, 2 t + 8 and 2 t + 9.
 at::Tensor pack_few_tokens(const at::Tensor& gate_up, const at::Tensor& down) {
-  const auto length = down.size(0), places = (length + 15) / 16 * 16, missing = places - length;
-  const auto tiles = kFewUnits / kFewMates / 8, steps = places / 16;
-  const auto wide = at::constant_pad_nd(gate_up, {0, missing})
-                        .view({2, kFewMates, tiles, 8, steps, 2, 4, 2})
-                        .permute({1, 2, 4, 3, 6, 5, 0, 7});  // rows g are gates, g + 8 their values
+  const auto length = down.size(0), padded = (length + 15) / 16 * 16, missing = padded - length;
+  const auto tiles = kFewUnits / kFewMates / 8, steps = padded / 16;
+  const auto wide =
+      at::constant_pad_nd(gate_up, {0, missing})
+          .view({2, kFewMates, tiles, 8, steps, 2, 4, 2})
+          .permute({1, 2, 4, 3, 6, 5, 0, 7});  // rows g are gates, g + 8 their up values
   const auto narrow = at::constant_pad_nd(down, {0, 0, 0, missing})
                           .view({steps, 2, 8, kFewMates, tiles / 2, 2, 4, 2})
                           .permute({3, 0, 4, 2, 6, 5, 1, 7});
   return at::cat({wide.reshape({kFewMates, -1}), narrow.reshape({kFewMates, -1})}, 1);
 }
 
-/// The other two in blocks of 8 rows of 16 bytes: for every 24 inner units 8 gates and their 8
-/// values by turns; for every 32 channels all inner units.
+/// gate_up and down of the channel MLP in blocks of 8 rows of 16 bytes: for every 24 inner units
+/// alternately 8 gates and their 8 up values; for every 32 channels all inner units.
 std::tuple<at::Tensor, at::Tensor, at::Tensor> pack_mix_stack(const at::Tensor& token_gate_up,
                                                               const at::Tensor& token_down,
                                                               const at::Tensor& gate_up,
@@ -81,7 +82,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> pack_mix_stack(const at::Tensor& 
   return {pack_few_tokens(token_gate_up, token_down), gates, spans};
 }
 
-/// One run through the stack: what passes from kernel to kernel, and the kernels.
+/// One run of the stack: the buffers between the kernels, and the launches.
 class FewRun {
  public:
   FewRun(const at::Tensor& h, const at::Tensor& injected, const FewExtents& extents, float epsilon)
@@ -94,7 +95,7 @@ class FewRun {
     squares_ = at::empty({samples, extents.length, extents.spans()}, f32);
   }
 
-  /// The first kernel of a run starts when all before it is done: weights may have come just now.
+  /// The first kernel of a run waits for all earlier work, which may have written the weights.
   void layer(at::TensorList packed, bool first, bool injects) const {
     const auto device = h_.device();
     const auto samples = h_.size(0), tiles = 2 * samples;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ubique::attend on NVIDIA cards: short sequences in one kernel that turns queries and keys itself,
-// and their gradients in another (sources/attend.cu and attend_backward.cu, from sm_80 on), long
-// ones on Hopper by sources/flash.cu.
+// ubique::attend on NVIDIA cards: short sequences in one kernel with rotary position embedding, and
+// their backward in another (sources/attend.cu and attend_backward.cu, from sm_80 on); long
+// sequences on Hopper with sources/flash.cu.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -16,7 +16,7 @@
 namespace ubique::backend {
 namespace {
 
-constexpr std::int64_t kShort = 128, kAttendHead = 64;
+constexpr std::int64_t kMaxShort = 128, kAttendHead = 64;
 
 /// qkv (B, L, 3·heads·size).
 bool does_attend(const at::Tensor& qkv, std::int64_t heads) {
@@ -25,7 +25,7 @@ bool does_attend(const at::Tensor& qkv, std::int64_t heads) {
   if (!half || qkv.numel() == 0 || !qkv.is_contiguous() || !cuda::can_run_kernels()) return false;
   if (qkv.size(2) != 3 * heads * kAttendHead) return false;
   const auto capability = cuda::card_limits(qkv.device()).capability;
-  if (qkv.size(1) <= kShort) return capability >= 80;
+  if (qkv.size(1) <= kMaxShort) return capability >= 80;
   return capability == 90 && dtype == at::kBFloat16;
 }
 
@@ -39,8 +39,8 @@ const void* attend_table(const std::optional<at::Tensor>& table) {
 
 std::int64_t attend_rows(std::int64_t length) { return (length + 15) / 16 * 16; }
 
-/// Shared memory as attend_backward.cu lays it out: keys and values, then the gradients of scores
-/// where they were; queries and the given gradient; shares; strips on their way out.
+/// Shared memory layout of attend_backward.cu: keys and values (later the gradients of scores);
+/// queries and the incoming gradient; attention weights; staging for the output.
 std::int64_t backward_bytes(std::int64_t length) {
   const auto rows = attend_rows(length), line = kAttendHead * 2;
   const auto scores = rows * ((length + 7) / 8 / 2 * 2 + 1) * 16;
@@ -48,7 +48,7 @@ std::int64_t backward_bytes(std::int64_t length) {
 }
 
 bool does_attend_backward(const at::Tensor& qkv, std::int64_t heads) {
-  return does_attend(qkv, heads) && qkv.size(1) <= kShort &&
+  return does_attend(qkv, heads) && qkv.size(1) <= kMaxShort &&
          backward_bytes(qkv.size(1)) <= cuda::card_limits(qkv.device()).shared_bytes;
 }
 
@@ -77,7 +77,7 @@ void attend_short(const at::Tensor& qkv, std::int64_t heads, const std::optional
               mixed.mutable_data_ptr(), attend_table(cos), attend_table(sin), attend_scale());
 }
 
-/// Of qkv, from that of the result.
+/// Gradient of qkv from that of the result.
 at::Tensor cuda_attend_backward(const at::Tensor& qkv, const at::Tensor& gradient,
                                 std::int64_t heads, const std::optional<at::Tensor>& cos,
                                 const std::optional<at::Tensor>& sin, bool causal) {
@@ -93,7 +93,7 @@ at::Tensor cuda_attend(const at::Tensor& qkv, std::int64_t heads,
                        const std::optional<at::Tensor>& cos, const std::optional<at::Tensor>& sin,
                        bool causal) {
   auto mixed = at::empty({qkv.size(0), qkv.size(1), heads * kAttendHead}, qkv.options());
-  if (qkv.size(1) <= kShort) {
+  if (qkv.size(1) <= kMaxShort) {
     attend_short(qkv, heads, cos, sin, causal, mixed);
     return mixed;
   }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What networks over pictures are made of: convolutions with frozen weights, maxima.
+// 2D convolutions with frozen weights, packed or not, and max pooling against torch's ops.
+#include "ubique/kernels/conv/convolve2d.h"
+
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
 
-#include "ubique/kernels/conv/convolve2d.h"
 #include "ubique/kernels/conv/convolve_relu.h"
 #include "ubique/kernels/conv/max_pool.h"
 #include "ubique/kernels/host/host_packed.h"
@@ -33,7 +34,7 @@ double share_off(const at::Tensor& got, const at::Tensor& expected) {
 
 }  // namespace
 
-TEST_CASE("convolve_relu: planes as well as volumes") {
+TEST_CASE("convolve_relu: images as well as volumes") {
   at::manual_seed(3);
   const auto layer = random_layer(3, 5, 3, 2);
   const auto x = at::randn({2, 3, 9, 11});
@@ -45,14 +46,14 @@ TEST_CASE("convolve_relu: planes as well as volumes") {
   CHECK(share_off(half, layer.expected(x, true)) < 2e-2);
 }
 
-TEST_CASE("frozen convolutions: any layout, type and size of picture, one after the other") {
+TEST_CASE("frozen convolutions: layouts, dtypes and image sizes, one after the other") {
   at::manual_seed(4);
   for (const auto format : {at::MemoryFormat::Contiguous, at::MemoryFormat::ChannelsLast}) {
     for (const auto dtype : {at::kFloat, at::kBFloat16, at::kDouble}) {
       for (const std::int64_t kernel : {1, 3}) {
         const auto layer = random_layer(6, 4, kernel, kernel);
         FrozenConvolution frozen(layer.weight, layer.bias, layer.dilation, dtype, format);
-        for (const std::int64_t side : {7, 12, 7}) {  // arranged anew for another size
+        for (const std::int64_t side : {7, 12, 7}) {  // repacked for another size
           const auto x = at::randn({2, 6, side, side + 3}).to(dtype).contiguous(format);
           for (const bool relu : {false, true}) {
             const auto y = frozen(x, relu);
@@ -74,12 +75,12 @@ TEST_CASE("frozen convolutions: without a bias") {
   CHECK(share_off(frozen(x, false), layer.expected(x, false)) < 1e-6);
 }
 
-TEST_CASE("packed weights: only the types that oneDNN computes in") {
+TEST_CASE("packed weights: only dtypes that oneDNN computes in") {
   CHECK_FALSE(packs_on_host(at::zeros({1, 1, 1, 1}, at::kDouble)));
   CHECK_FALSE(packs_on_host(at::zeros({1, 1, 1, 1}, at::kHalf)));
 }
 
-TEST_CASE("maxima over 2x2: every other place, or every place with windows that end at the edges") {
+TEST_CASE("max pooling: stride 2, and stride 1 with windows cut at the edges") {
   at::manual_seed(6);
   const auto x = at::rand({2, 3, 6, 8}, at::kDouble).requires_grad_();
   const auto halved = max_pool(x, 2), kept = max_pool(x, 1);
@@ -94,7 +95,7 @@ TEST_CASE("maxima over 2x2: every other place, or every place with windows that 
       CHECK(at::equal(halved.detach().select(2, row / 2).select(2, column / 2), window));
     }
   }
-  // Each maximum sends all of its gradient to one place.
+  // Each maximum passes its whole gradient to one input.
   kept.sum().backward();
   CHECK(x.grad().sum().item<double>() == doctest::Approx(static_cast<double>(x.numel())));
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ubique::rotate_heads_ and ubique::join_heads on NVIDIA cards (sources/heads.cu).
+// Rotary position embedding (ubique::rotate_heads_) and its backward (ubique::join_heads) on NVIDIA
+// cards (sources/heads.cu).
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -10,7 +11,7 @@ namespace ubique::backend {
 namespace {
 
 struct HeadStrides {
-  long long sample, head, place;
+  long long sample, head, position;
 };
 
 bool does_heads(const at::Tensor& x, std::int64_t size) {
@@ -35,7 +36,7 @@ void cuda_rotate_heads(const at::Tensor& x, const at::Tensor& cos, const at::Ten
               static_cast<int>(x.size(3)));
 }
 
-/// Rows of whole vectors, whatever the order of the other axes; a copy if they are not.
+/// x if its rows are aligned vectors, in any order of the other axes; else a contiguous copy.
 at::Tensor in_vectors(const at::Tensor& x) {
   const auto lanes = cuda::lanes_of(x);
   bool whole = x.stride(3) == 1 && cuda::is_aligned(x);

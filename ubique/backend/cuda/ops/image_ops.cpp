@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops of kernels/fused_pictures.h on NVIDIA cards (sources/pictures.cu).
+// The image ops of kernels/dispatch/fused_conv.h on NVIDIA cards (sources/pictures.cu).
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
@@ -14,74 +14,73 @@ namespace {
 using cuda::LaunchShape;
 
 /// As pictures.cu declares it.
-struct PictureExtent {
+struct ImageExtent {
   int rows, height, width, groups;
 };
 
-constexpr int kRangeParts = 32;                      // blocks that look for a map's range
-constexpr std::int64_t kMostPictureChannels = 2048;  // their sums fit into one block's memory
+constexpr int kRangeParts = 32;                   // blocks per map that search its range
+constexpr std::int64_t kMaxImageChannels = 2048;  // their sums fit into one block's shared memory
 
-std::vector<std::string> picture_defines(const at::Tensor& x, std::int64_t stride = 1,
-                                         bool from_floats = false) {
+std::vector<std::string> image_defines(const at::Tensor& x, std::int64_t stride = 1,
+                                       bool from_floats = false) {
   return {cuda::scalar_define(x), fmt::format("STRIDE={}", stride),
           fmt::format("FROM={}", from_floats ? 1 : 0), fmt::format("PARTS={}", kRangeParts),
           "GROUPS=1"};
 }
 
-PictureExtent extent_of(const at::Tensor& x) {
+ImageExtent extent_of(const at::Tensor& x) {
   return {static_cast<int>(x.size(0) * x.size(2)), static_cast<int>(x.size(2)),
           static_cast<int>(x.size(3)), static_cast<int>(x.size(1) / cuda::lanes_of(x))};
 }
 
-/// All vectors of x.
+/// Launch shape for all vectors of x.
 LaunchShape sweep_all(const at::Tensor& x, int threads = cuda::kSweepThreads) {
   return cuda::sweep(x.device(), x.numel() / cuda::lanes_of(x), threads);
 }
 
-at::Tensor empty_picture(const at::Tensor& like, std::int64_t height, std::int64_t width,
-                         at::ScalarType dtype) {
+at::Tensor empty_image(const at::Tensor& like, std::int64_t height, std::int64_t width,
+                       at::ScalarType dtype) {
   return at::empty({like.size(0), like.size(1), height, width},
                    like.options().dtype(dtype).memory_format(at::MemoryFormat::ChannelsLast));
 }
 
-/// Over all vectors of `small`, the side with fewer pixels.
+/// Launches a kernel over all vectors of `small`, the side with fewer pixels.
 template <typename... Args>
-void sweep_picture(const char* function, const at::Tensor& small, std::int64_t stride,
-                   Args... args) {
-  cuda::kernel(small.device(), "pictures.cu", function, picture_defines(small, stride))
+void sweep_image(const char* function, const at::Tensor& small, std::int64_t stride, Args... args) {
+  cuda::kernel(small.device(), "pictures.cu", function, image_defines(small, stride))
       .launch(small.device(), sweep_all(small), args..., extent_of(small));
 }
 
-bool has_picture_kernels(const at::Tensor&) { return cuda::can_run_kernels(); }
+bool has_image_kernels(const at::Tensor&) { return cuda::can_run_kernels(); }
 
-bool does_pictures(const at::Tensor& x, std::int64_t channels) {
+bool does_image_ops(const at::Tensor& x, std::int64_t channels) {
   return cuda::has_vectors(x) && x.dim() == 4 && x.numel() > 0 &&
          x.is_contiguous(at::MemoryFormat::ChannelsLast) && channels % 8 == 0 &&
-         channels <= kMostPictureChannels && cuda::can_run_kernels();
+         channels <= kMaxImageChannels && cuda::can_run_kernels();
 }
 
 at::Tensor cuda_upsample_twice(const at::Tensor& x) {
-  auto result = empty_picture(x, 2 * x.size(2), 2 * x.size(3), x.scalar_type());
-  sweep_picture("upsample_twice", x, 1, x.const_data_ptr(), result.mutable_data_ptr());
+  auto result = empty_image(x, 2 * x.size(2), 2 * x.size(3), x.scalar_type());
+  sweep_image("upsample_twice", x, 1, x.const_data_ptr(), result.mutable_data_ptr());
   return result;
 }
 
 at::Tensor cuda_upsample_twice_backward(const at::Tensor& gradient) {
   const auto dense = gradient.contiguous(at::MemoryFormat::ChannelsLast);
   auto result =
-      empty_picture(gradient, gradient.size(2) / 2, gradient.size(3) / 2, gradient.scalar_type());
-  sweep_picture("upsample_twice_gradient", result, 1, dense.const_data_ptr(),
-                result.mutable_data_ptr());
+      empty_image(gradient, gradient.size(2) / 2, gradient.size(3) / 2, gradient.scalar_type());
+  sweep_image("upsample_twice_gradient", result, 1, dense.const_data_ptr(),
+              result.mutable_data_ptr());
   return result;
 }
 
 std::tuple<at::Tensor, at::Tensor> cuda_max_pool(const at::Tensor& x, std::int64_t stride,
                                                  bool marks) {
   const auto height = x.size(2) / stride, width = x.size(3) / stride;
-  auto result = empty_picture(x, height, width, x.scalar_type());
-  auto where = marks ? empty_picture(x, height, width, at::kByte) : at::Tensor();
-  sweep_picture("max_pool", result, stride, x.const_data_ptr(), result.mutable_data_ptr(),
-                marks ? where.mutable_data_ptr() : nullptr);
+  auto result = empty_image(x, height, width, x.scalar_type());
+  auto where = marks ? empty_image(x, height, width, at::kByte) : at::Tensor();
+  sweep_image("max_pool", result, stride, x.const_data_ptr(), result.mutable_data_ptr(),
+              marks ? where.mutable_data_ptr() : nullptr);
   return {result, where};
 }
 
@@ -89,9 +88,9 @@ at::Tensor cuda_max_pool_backward(const at::Tensor& gradient, const at::Tensor& 
                                   std::int64_t stride) {
   const auto dense = gradient.contiguous(at::MemoryFormat::ChannelsLast);
   auto result =
-      empty_picture(dense, dense.size(2) * stride, dense.size(3) * stride, gradient.scalar_type());
-  sweep_picture("max_pool_gradient", dense, stride, dense.const_data_ptr(), where.const_data_ptr(),
-                result.mutable_data_ptr());
+      empty_image(dense, dense.size(2) * stride, dense.size(3) * stride, gradient.scalar_type());
+  sweep_image("max_pool_gradient", dense, stride, dense.const_data_ptr(), where.const_data_ptr(),
+              result.mutable_data_ptr());
   return result;
 }
 
@@ -99,19 +98,19 @@ std::tuple<at::Tensor, at::Tensor> cuda_relu_bias_backward(const at::Tensor& gra
                                                            const at::Tensor& y) {
   const auto dense = gradient.to(y.scalar_type()).contiguous(at::MemoryFormat::ChannelsLast);
   const auto groups = static_cast<int>(y.size(1) / cuda::lanes_of(y));
-  // Every thread keeps its channels.
+  // Each thread keeps the same channels.
   const int threads = std::max(cuda::kSweepThreads / groups * groups, groups);
   const auto blocks = sweep_all(y, threads).blocks;
   const auto floats = y.options().dtype(at::kFloat).memory_format(std::nullopt);
   auto rows = at::empty({blocks, y.size(1)}, floats), of_bias = at::empty({y.size(1)}, floats);
   auto result = at::empty_like(dense);
   const int shared = threads * static_cast<int>(cuda::lanes_of(y) * sizeof(float));
-  cuda::kernel(y.device(), "pictures.cu", "relu_gradient", picture_defines(y))
+  cuda::kernel(y.device(), "pictures.cu", "relu_gradient", image_defines(y))
       .launch(y.device(), LaunchShape{blocks, threads, shared}, dense.const_data_ptr(),
               y.const_data_ptr(), result.mutable_data_ptr(),
               static_cast<long long>(y.numel() / cuda::lanes_of(y)), groups,
               rows.mutable_data_ptr<float>());
-  cuda::kernel(y.device(), "pictures.cu", "add_rows", picture_defines(y))
+  cuda::kernel(y.device(), "pictures.cu", "add_rows", image_defines(y))
       .launch(y.device(), LaunchShape{y.size(1), 128, 0}, rows.const_data_ptr<float>(),
               static_cast<int>(blocks), of_bias.mutable_data_ptr<float>());
   return {result, of_bias};
@@ -121,9 +120,9 @@ at::Tensor cuda_subtract_means(const at::Tensor& image, at::ArrayRef<double> mea
                                at::ScalarType dtype) {
   const bool bytes = image.scalar_type() == at::kByte;
   const auto planes = (bytes ? image : image.to(at::kFloat)).contiguous();
-  auto result = empty_picture(image, image.size(2), image.size(3), dtype);
+  auto result = empty_image(image, image.size(2), image.size(3), dtype);
   const auto pixels = image.numel() / 3;
-  cuda::kernel(image.device(), "pictures.cu", "subtract_means", picture_defines(result, 1, !bytes))
+  cuda::kernel(image.device(), "pictures.cu", "subtract_means", image_defines(result, 1, !bytes))
       .launch(image.device(), cuda::sweep(image.device(), pixels), planes.const_data_ptr(),
               result.mutable_data_ptr(), static_cast<long long>(pixels),
               static_cast<int>(image.size(2) * image.size(3)), static_cast<float>(means[0]),
@@ -133,7 +132,7 @@ at::Tensor cuda_subtract_means(const at::Tensor& image, at::ArrayRef<double> mea
 
 bool does_convolve_to_one(const at::Tensor& x) {
   const auto groups = x.size(1) / cuda::lanes_of(x);
-  return does_pictures(x, x.size(1)) && groups <= 32 && (groups & (groups - 1)) == 0;
+  return does_image_ops(x, x.size(1)) && groups <= 32 && (groups & (groups - 1)) == 0;
 }
 
 at::Tensor cuda_convolve_to_one(const at::Tensor& x, const at::Tensor& weight,
@@ -141,7 +140,7 @@ at::Tensor cuda_convolve_to_one(const at::Tensor& x, const at::Tensor& weight,
   auto result = at::empty({x.size(0), 1, x.size(2), x.size(3)},
                           x.options().dtype(at::kFloat).memory_format(std::nullopt));
   const auto extent = extent_of(x);
-  auto defines = picture_defines(x);
+  auto defines = image_defines(x);
   defines.back() = fmt::format("GROUPS={}", extent.groups);
   const auto threads = result.numel() * extent.groups;
   cuda::kernel(x.device(), "pictures.cu", "convolve_to_one", defines)
@@ -157,10 +156,10 @@ at::Tensor cuda_stretch(const at::Tensor& map, double epsilon) {
   auto partial = at::empty({map.size(0), kRangeParts, 2}, dense.options());
   const LaunchShape shape{map.size(0) * kRangeParts, cuda::kSweepThreads, 0};
   const auto values = static_cast<int>(map.numel() / map.size(0));
-  cuda::kernel(map.device(), "pictures.cu", "ranges", picture_defines(dense))
+  cuda::kernel(map.device(), "pictures.cu", "ranges", image_defines(dense))
       .launch(map.device(), shape, dense.const_data_ptr<float>(), partial.mutable_data_ptr<float>(),
               values);
-  cuda::kernel(map.device(), "pictures.cu", "stretch", picture_defines(dense))
+  cuda::kernel(map.device(), "pictures.cu", "stretch", image_defines(dense))
       .launch(map.device(), shape, dense.const_data_ptr<float>(), partial.const_data_ptr<float>(),
               result.mutable_data_ptr<float>(), values, static_cast<float>(epsilon));
   return result;
@@ -169,8 +168,8 @@ at::Tensor cuda_stretch(const at::Tensor& map, double epsilon) {
 }  // namespace
 
 TORCH_LIBRARY_IMPL(ubique, CUDA, library) {
-  library.impl("has_picture_kernels", TORCH_FN(has_picture_kernels));
-  library.impl("does_pictures", TORCH_FN(does_pictures));
+  library.impl("has_picture_kernels", TORCH_FN(has_image_kernels));
+  library.impl("does_pictures", TORCH_FN(does_image_ops));
   library.impl("upsample_twice", TORCH_FN(cuda_upsample_twice));
   library.impl("upsample_twice_backward", TORCH_FN(cuda_upsample_twice_backward));
   library.impl("max_pool", TORCH_FN(cuda_max_pool));

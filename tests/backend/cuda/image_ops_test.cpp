@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels for pictures on NVIDIA cards against the same work on the CPU in double, and recordings.
+// Image ops on NVIDIA cards against the CPU in double, and CUDA graphs.
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 #include "ubique/device/recording.h"
 #include "ubique/kernels/conv/convolve2d.h"
 #include "ubique/kernels/conv/max_pool.h"
-#include "ubique/kernels/dispatch/fused_image_ops.h"
+#include "ubique/kernels/dispatch/fused_conv.h"
 #include "ubique/models/msinet/net/network.h"
 #include "ubique/models/msinet/net/upsample.h"
 
@@ -18,7 +18,7 @@ using namespace ubique::test;
 
 namespace {
 
-at::Tensor picture_on_card(const at::Tensor& host, at::ScalarType dtype) {
+at::Tensor image_on_card(const at::Tensor& host, at::ScalarType dtype) {
   return host.to(dtype).to(*card()).contiguous(at::MemoryFormat::ChannelsLast);
 }
 
@@ -31,12 +31,12 @@ void compare_with_host(const at::Tensor& x, const Function& function) {
   CHECK(error_of(got.detach(), expected.detach()) < rounding_of(x.scalar_type()));
   at::manual_seed(9);
   const auto gradient = at::randn(expected.sizes());
-  got.backward(picture_on_card(gradient, x.scalar_type()));
+  got.backward(image_on_card(gradient, x.scalar_type()));
   expected.backward(doubled(gradient.to(x.scalar_type())));
   CHECK(error_of(there.grad(), here.grad()) < rounding_of(x.scalar_type()));
 }
 
-/// f32 is f32: no TensorFloat.
+/// Disables TF32.
 void compute_strictly() { device::apply_numerics(*card(), {.tf32 = false}); }
 
 void compare_convolve(at::ScalarType dtype, std::int64_t in, std::int64_t kernel,
@@ -44,10 +44,10 @@ void compare_convolve(at::ScalarType dtype, std::int64_t in, std::int64_t kernel
   CAPTURE(dtype);
   CAPTURE(in);
   at::manual_seed(8);
-  const auto x = picture_on_card(at::randn({2, in, 10, 14}), dtype);
-  const auto weight = picture_on_card(at::randn({16, in, kernel, kernel}), dtype);
+  const auto x = image_on_card(at::randn({2, in, 10, 14}), dtype);
+  const auto weight = image_on_card(at::randn({16, in, kernel, kernel}), dtype);
   const auto bias = at::randn({16}).to(dtype).to(*card());
-  const auto gradient = picture_on_card(at::randn({2, 16, 10, 14}), dtype);
+  const auto gradient = image_on_card(at::randn({2, 16, 10, 14}), dtype);
   const auto all = [&](bool host) {
     std::vector<at::Tensor> inputs;
     for (const auto& tensor : {x, weight, bias}) {
@@ -58,9 +58,9 @@ void compare_convolve(at::ScalarType dtype, std::int64_t in, std::int64_t kernel
     inputs.push_back(y.detach());
     return inputs;
   };
-  REQUIRE(fused::does_pictures(x, 16));
+  REQUIRE(fused::does_image_ops(x, 16));
   const auto expected = all(true), got = all(false);
-  // A value within rounding of zero may fall on the other side of ReLU's bend.
+  // A value within rounding of zero may fall on the other side of ReLU's kink.
   CHECK(error_of(got[3], expected[3]) < rounding_of(dtype));
   CHECK(error_of(got[1].grad(), expected[1].grad()) < 4 * rounding_of(dtype));
   CHECK(error_of(got[2].grad(), expected[2].grad()) < 4 * rounding_of(dtype));
@@ -68,23 +68,23 @@ void compare_convolve(at::ScalarType dtype, std::int64_t in, std::int64_t kernel
 
 }  // namespace
 
-TEST_CASE("cuda pictures: doubling and maxima agree with the CPU in double, gradients too") {
+TEST_CASE(
+    "cuda image ops: upsampling and max pooling agree with the CPU in double, gradients too") {
   if (!card()) return;
   at::manual_seed(7);
   for (const auto dtype : {at::kFloat, at::kHalf, at::kBFloat16}) {
     for (const auto& [height, width] : {std::pair{6, 10}, std::pair{2, 2}, std::pair{34, 14}}) {
       CAPTURE(dtype);
       CAPTURE(height);
-      // Multiples of 1/64: every type has them, so that no maximum depends on rounding.
-      const auto x = picture_on_card(at::randint(0, 192, {3, 24, height, width}) / 64.0, dtype);
-      REQUIRE(fused::does_pictures(x, 24));
+      // Multiples of 1/64 are exact in every dtype, so that no maximum depends on rounding.
+      const auto x = image_on_card(at::randint(0, 192, {3, 24, height, width}) / 64.0, dtype);
+      REQUIRE(fused::does_image_ops(x, 24));
       compare_with_host(x, [](const at::Tensor& y) {
         return msinet::upsample_twice(y, msinet::Upsample::Legacy);
       });
       for (const std::int64_t stride : {1, 2}) {
         const auto distinct =
-            x +
-            picture_on_card(at::randperm(x[0].numel()).view_as(x[0]).unsqueeze(0) * 1e-7, dtype);
+            x + image_on_card(at::randperm(x[0].numel()).view_as(x[0]).unsqueeze(0) * 1e-7, dtype);
         compare_with_host(dtype == at::kFloat ? distinct.detach() : x,
                           [stride](const at::Tensor& y) { return max_pool(y, stride); });
       }
@@ -92,7 +92,7 @@ TEST_CASE("cuda pictures: doubling and maxima agree with the CPU in double, grad
   }
 }
 
-TEST_CASE("cuda pictures: a convolution with ReLU has the gradients of the CPU in double") {
+TEST_CASE("cuda image ops: a convolution with ReLU has the gradients of the CPU in double") {
   if (!card()) return;
   compute_strictly();
   for (const auto dtype : {at::kFloat, at::kHalf, at::kBFloat16}) {
@@ -102,7 +102,8 @@ TEST_CASE("cuda pictures: a convolution with ReLU has the gradients of the CPU i
   }
 }
 
-TEST_CASE("cuda pictures: means, the thin convolution and the range agree with the CPU in double") {
+TEST_CASE(
+    "cuda image ops: means, convolution to one channel and range agree with the CPU in double") {
   if (!card()) return;
   at::manual_seed(10);
   const auto image = at::randint(0, 256, {2, 3, 5, 7}, at::kByte);
@@ -115,12 +116,12 @@ TEST_CASE("cuda pictures: means, the thin convolution and the range agree with t
       CHECK(got.is_contiguous(at::MemoryFormat::ChannelsLast));
       CHECK(error_of(got, expected) < rounding_of(dtype));
     }
-    const auto x = picture_on_card(at::randn({2, 32, 6, 9}), dtype);
+    const auto x = image_on_card(at::randn({2, 32, 6, 9}), dtype);
     const auto weight = at::randn({1, 32, 3, 3}), bias = at::randn({1});
     FrozenConvolution thin(weight.to(*card()), bias.to(*card()), 1, dtype,
                            at::MemoryFormat::ChannelsLast);
     const auto y = thin(x, false);
-    CHECK((y.scalar_type() == at::kFloat));  // by our kernel: cuDNN's would be in x's type
+    CHECK((y.scalar_type() == at::kFloat));  // our kernel: cuDNN's result would have x's dtype
     const auto wanted = at::conv2d(doubled(x), weight.to(at::kDouble), bias.to(at::kDouble), 1, 1);
     CHECK(error_of(y, wanted) < 2e-6);
     const auto range = msinet::min_max(y);
@@ -128,7 +129,7 @@ TEST_CASE("cuda pictures: means, the thin convolution and the range agree with t
   }
 }
 
-TEST_CASE("cuda recordings: work is launched again on what its memory holds now") {
+TEST_CASE("cuda recordings: a replay works on the current contents of its memory") {
   if (!card()) return;
   auto x = at::ones({8}, at::TensorOptions(at::kFloat).device(*card()));
   at::Tensor y;
@@ -139,7 +140,9 @@ TEST_CASE("cuda recordings: work is launched again on what its memory holds now"
   CHECK(y.sum().item<double>() == 128);
 }
 
-TEST_CASE("cuda recordings: work that asks the host is not recorded, and the device goes on") {
+TEST_CASE(
+    "cuda recordings: work that reads a value on the host is not recorded, and the device stays "
+    "usable") {
   if (!card()) return;
   auto x = at::ones({8}, at::TensorOptions(at::kFloat).device(*card()));
   CHECK(device::record(*card(), [&] { x.sum().item<double>(); }) == nullptr);
