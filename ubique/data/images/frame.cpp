@@ -32,14 +32,14 @@ ResizeMethod method_for(FrameSize from, FrameSize to) {
 template <typename Source>
 Image prepared(const Source& source, FrameSize frame, float pad, int threads) {
   const FrameSize from{source.height, source.width};
-  const auto place = fit_inside(from, frame);
-  const auto small = resize(source, place.size, method_for(from, place.size), threads);
+  const auto placement = fit_inside(from, frame);
+  const auto small = resize(source, placement.size, method_for(from, placement.size), threads);
   Image out{frame.height, frame.width, source.channels, {}};
   out.values.assign(out.size(), pad);
-  const auto left = static_cast<std::size_t>(place.left * out.channels);
-  for (int y = 0; y < place.size.height; ++y) {
+  const auto left = static_cast<std::size_t>(placement.left * out.channels);
+  for (int y = 0; y < placement.size.height; ++y) {
     const auto* row = small.values.data() + static_cast<std::size_t>(y) * small.row();
-    auto* to = out.values.data() + static_cast<std::size_t>(y + place.top) * out.row() + left;
+    auto* to = out.values.data() + static_cast<std::size_t>(y + placement.top) * out.row() + left;
     std::transform(row, row + small.row(), to,
                    [](float value) { return std::clamp(value, 0.0F, 255.0F); });
   }
@@ -78,18 +78,19 @@ Image restore(const Image& map, FrameSize picture, int threads) {
   check(map.channels == 1, ErrorKind::Internal, "[data.frame] a map has {} channels; expected one.",
         map.channels);
   const FrameSize from{map.height, map.width};
-  const auto place = fit_around(from, picture);
-  auto out = resize_part(map, place.size, {place.top, place.left, picture},
-                         method_for(from, place.size), threads);
+  const auto placement = fit_around(from, picture);
+  auto out = resize_part(map, placement.size, {placement.top, placement.left, picture},
+                         method_for(from, placement.size), threads);
   for (auto& value : out.values) value *= 255;
   return out;
 }
 
 Fixation to_frame(Fixation point, FrameSize picture, FrameSize frame) {
-  const auto place = fit_inside(picture, frame);
-  const double across = static_cast<double>(place.size.width) / picture.width;
-  const double down = static_cast<double>(place.size.height) / picture.height;
-  return {(point.x + 0.5) * across - 0.5 + place.left, (point.y + 0.5) * down - 0.5 + place.top};
+  const auto placement = fit_inside(picture, frame);
+  const double across = static_cast<double>(placement.size.width) / picture.width;
+  const double down = static_cast<double>(placement.size.height) / picture.height;
+  return {(point.x + 0.5) * across - 0.5 + placement.left,
+          (point.y + 0.5) * down - 0.5 + placement.top};
 }
 
 }  // namespace ubique::data

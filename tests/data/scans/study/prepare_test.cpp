@@ -9,7 +9,7 @@
 #include "tests/data/scans/grids.h"
 #include "ubique/base/files/file.h"
 #include "ubique/data/scans/study/folder_scan.h"
-#include "ubique/data/scans/study/prepare.h"
+#include "ubique/data/scans/study/npz_sample.h"
 #include "ubique/io/arrays/npz.h"
 
 using namespace ubique;

@@ -38,12 +38,14 @@ Random phantom_random(const PhantomOptions& options, std::int64_t index) {
   return Random(options.seed).fork(static_cast<std::uint64_t>(index));
 }
 
+Protocol protocol_of(const Random& random) { return choose_protocol(random.fork(kProtocolStream)); }
+
 }  // namespace
 
 std::string phantom_id(std::int64_t index) { return fmt::format("head_{:04}", index); }
 
-Protocol phantom_protocol(const PhantomOptions& options, std::int64_t index) {
-  return choose_protocol(phantom_random(options, index).fork(kProtocolStream));
+std::string phantom_acquisition(const PhantomOptions& options, std::int64_t index) {
+  return protocol_of(phantom_random(options, index)).acquisition;
 }
 
 std::string_view to_string(Contrast contrast) { return contrast == Contrast::T2 ? "t2" : "t1"; }
@@ -60,7 +62,7 @@ Phantom make_phantom(const PhantomOptions& options, std::int64_t index) {
   const auto random = phantom_random(options, index);
   const Head head(random.fork(kHeadStream));
   const auto lesions = make_lesions(random.fork(kLesionStream), head);
-  const auto protocol = phantom_protocol(options, index);
+  const auto protocol = protocol_of(random);
   const auto grid = make_grid(options, protocol, random.fork(kGridStream));
 
   Phantom phantom;

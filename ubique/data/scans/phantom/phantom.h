@@ -47,6 +47,10 @@ struct Phantom {
   std::int64_t lesions = 0;
 };
 
+std::string phantom_id(std::int64_t index);  ///< "head_0007"
+/// The acquisition of head number `index`, without generating it.
+std::string phantom_acquisition(const PhantomOptions& options, std::int64_t index);
+
 /// Head number `index`. Head and lesions depend on seed and index only, so that the same head can
 /// be generated on a finer grid. Usage error for options out of range.
 Phantom make_phantom(const PhantomOptions& options, std::int64_t index);

@@ -10,7 +10,7 @@
 #include "ubique/base/files/file.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/json.h"
-#include "ubique/data/scans/phantom/phantom_scanner.h"
+#include "ubique/data/scans/phantom/phantom.h"
 #include "ubique/data/scans/study/manifest.h"
 #include "ubique/data/scans/volume/scan.h"
 #include "ubique/data/scans/volume/strided.h"
@@ -139,7 +139,7 @@ Cohort write_phantoms(const fs::path& folder, const PhantomOptions& options,
   for (std::int64_t index = 0; index < options.count; ++index) {
     Subject subject;
     subject.id = phantom_id(index);
-    subject.acquisition = phantom_protocol(options, index).acquisition;
+    subject.acquisition = phantom_acquisition(options, index);
     const auto files = files_of(cohort.root, subject.id);
     subject.lesion_voxels = finished_head(files);
     if (subject.lesion_voxels < 0) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Voxel grids as scanners and export programs produce them: thick slices, axes in any order and
 // direction.
+#include "ubique/data/scans/phantom/phantom_grid.h"
+
 #include <algorithm>
 #include <cmath>
-
-#include "ubique/data/scans/phantom/phantom_scanner.h"
 
 namespace ubique::data {
 namespace {

@@ -8,7 +8,7 @@
 #include "ubique/base/error.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/data/scans/study/manifest.h"
-#include "ubique/data/scans/study/prepare.h"
+#include "ubique/data/scans/study/npz_sample.h"
 #include "ubique/data/scans/volume/scan_name.h"
 
 namespace ubique::data {
@@ -22,11 +22,11 @@ constexpr std::array<const char*, 8> kMaskEndings = {
 std::map<std::string, fs::path> by_stem(const std::vector<fs::path>& scans) {
   std::map<std::string, fs::path> stems;
   for (const auto& scan : scans) {
-    const auto [place, is_new] = stems.emplace(scan_stem(scan), scan);
+    const auto [entry, is_new] = stems.emplace(scan_stem(scan), scan);
     check(is_new, ErrorKind::Input,
           "[data.pairs] two files have the same name but for the ending: {} and {}; expected one "
           "of them.",
-          place->second.string(), scan.string());
+          entry->second.string(), scan.string());
   }
   return stems;
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads samples that arc-meshchop has prepared and stored as compressed npz files.
+#include "ubique/data/scans/study/npz_sample.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/text.h"
-#include "ubique/data/scans/study/prepare.h"
 #include "ubique/io/arrays/npz.h"
 
 namespace ubique::data {

@@ -3,6 +3,7 @@
 #include "ubique/data/scans/study/prepare.h"
 
 #include "ubique/base/terminal/log.h"
+#include "ubique/data/scans/study/npz_sample.h"
 #include "ubique/data/scans/volume/scan_name.h"
 
 namespace ubique::data {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prepares a subject for a network: the image conformed and normalised, the mask on the same grid.
-// Reads NIfTI scans, and arc-meshchop's npz samples, which are prepared already.
+// Takes NIfTI scans, and arc-meshchop's npz samples, which are prepared already.
 #pragma once
 
 #include <filesystem>
@@ -38,16 +38,5 @@ PreparedSample prepare_sample(const Subject& subject, const PrepareOptions& opti
 /// Reads the headers only, which is fast for a whole study. Logs each file that is not a scan, has
 /// several volumes or a mask on another grid, and ends in one Input error that counts them.
 void check_subjects(const std::vector<Subject>& subjects, const ConformTarget& target);
-
-/// Whether the name is that of an arc-meshchop sample (.npz).
-bool is_npz_name(const std::filesystem::path& path);
-
-/// Keys image and mask, as (D, H, W) or (1, D, H, W); the format has no affine, so 1 mm voxels are
-/// assumed. Input error for anything else.
-PreparedSample read_npz_sample(const std::filesystem::path& path, int classes = 2);
-
-/// Every .npz of a folder, sorted by name; each holds its own mask. Input error if there are none.
-Cohort scan_npz(const std::filesystem::path& folder);
-bool holds_npz(const std::filesystem::path& folder);
 
 }  // namespace ubique::data

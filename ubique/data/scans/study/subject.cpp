@@ -6,7 +6,7 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/text.h"
-#include "ubique/data/scans/study/prepare.h"
+#include "ubique/data/scans/study/npz_sample.h"
 
 namespace ubique::data {
 namespace {
