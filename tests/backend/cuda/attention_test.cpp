@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention and rotary position embedding on NVIDIA cards, with gradients, against the CPU in
-// double.
+// Attention and rotary embedding on NVIDIA cards, with gradients, against the CPU in double.
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
 

@@ -10,8 +10,7 @@
 
 namespace ubique::kernels {
 
-/// x (B, I, [D,] H, W), weight (O, I, [k,] k, k), stride 1; `padding` has one value per spatial
-/// extent.
+/// x (B, I, [D,] H, W), weight (O, I, [k,] k, k), stride 1; one `padding` per spatial axis.
 at::Tensor convolve_relu(const at::Tensor& x, const at::Tensor& weight,
                          const std::optional<at::Tensor>& bias, at::IntArrayRef padding,
                          std::int64_t dilation);

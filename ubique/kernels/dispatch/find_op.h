@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks up an op of LibTorch's dispatcher by name, for unboxed calls. Callers keep the result in a
-// static.
+// Looks up an op of LibTorch's dispatcher by name, for unboxed calls. Do it once per op.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>

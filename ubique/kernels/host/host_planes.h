@@ -101,8 +101,7 @@ class PlaneClassifier {
  public:
   PlaneClassifier(const at::Tensor& weight, const at::Tensor& bias);  ///< (K, C, 1, 1, 1), (K)
 
-  /// Argmax of the logits of every voxel (the first of equals). False if a logit is NaN or
-  /// infinite.
+  /// Argmax of every voxel (the first of equals). False if a logit is NaN or infinite.
   bool labels(const HostPlane& plane, std::uint8_t* out) const;
   /// The logits (K, H, W), with `class_stride` floats from one class to the next.
   bool logits(const HostPlane& plane, float* out, std::int64_t class_stride) const;

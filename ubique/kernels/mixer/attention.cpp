@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Chooses between the op ubique::flash and LibTorch's attention; defines the autograd node of the
-// former.
+// Chooses between ubique::flash, with its autograd node, and LibTorch's attention.
 #include "ubique/kernels/mixer/attention.h"
 
 #include <ATen/ATen.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ops ubique::attend, rotate_heads_ and join_heads with their plain fallbacks and autograd
-// nodes.
+// The ops ubique::attend, rotate_heads_ and join_heads: fallbacks and autograd nodes.
 #include "ubique/kernels/mixer/fused_qkv_attention.h"
 
 #include <ATen/ATen.h>

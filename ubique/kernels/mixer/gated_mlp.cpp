@@ -15,8 +15,7 @@
 namespace ubique::kernels {
 namespace {
 
-/// The fused kernel gives each multiprocessor 128 tokens; with fewer tokens than this most would
-/// idle.
+/// One multiprocessor handles 128 tokens; with fewer than this most would be idle.
 constexpr std::int64_t kTokensForGate = 4096;
 
 /// Along channels. Each kind provides its matrix products; the gate and the norm are shared.

@@ -27,8 +27,7 @@ void pack_for_token_mlp(GatedWeights& weights, std::int64_t width);
 /// The same for swiglu_block.
 void pack_for_swiglu(GatedWeights& weights);
 
-/// Whether training keeps the pre-activations (2I values for each D) or recomputes them in
-/// backward.
+/// Whether training keeps the pre-activations (2I for each D) or recomputes them in backward.
 enum class Activations { Keep, Recompute };
 
 /// f32 weights for plain ops: never packed for a fused kernel.
@@ -37,8 +36,7 @@ GatedWeights plain_weights(const at::Tensor& gate_up, const at::Tensor& down);
 /// rms_norm(x + MLP(x)) with the MLP along the channels of each token: D = H, normed along H.
 at::Tensor swiglu_block(const at::Tensor& x, const GatedWeights& weights, Activations activations);
 
-/// The same with the MLP along the tokens of each channel: D = L, normed along L. Transposes
-/// nothing.
+/// The same along the tokens of each channel: D = L, normed along L. Transposes nothing.
 at::Tensor token_mlp_block(const at::Tensor& x, const GatedWeights& weights,
                            Activations activations);
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The start of a residual sub-layer: x·Wᵀ for the branch, and x for the residual sum. Backward adds
-// the branch's gradient to the residual's inside the matrix product, which saves a pass over
-// memory.
+// the branch's gradient to the residual's inside the matrix product: one pass less.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Queries NVIDIA's driver directly (libcuda.so.1, opened at run time): whether it is there and
-// works, and its cards. Its interface is stable across versions and needs neither toolkit nor
-// headers.
+// works, and its cards. Its interface is stable and needs neither toolkit nor headers.
 #pragma once
 
 #include <cstdint>

@@ -24,8 +24,7 @@ class Kernel {
  public:
   explicit Kernel(void* handle, std::string name) : handle_(handle), name_(std::move(name)) {}
 
-  /// Arguments must match the kernel's declaration byte for byte. Internal error if the launch
-  /// fails.
+  /// Arguments must match the kernel's declaration byte for byte. Internal error on failure.
   template <typename... Args>
   void launch(c10::Device device, const LaunchShape& shape, Args... args) const {
     void* pointers[] = {&args...};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tensor maps: kernel arguments with which Hopper's copy engine loads boxes of a tensor into shared
-// memory.
+// Tensor maps: kernel arguments from which Hopper's copy engine loads boxes of a tensor.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Translates arguments and results between device and CPU, and runs planted faults around the
-// kernel.
+// Translates arguments and results between device and CPU, and applies mutations.
 #include "fallback.h"
 
 #include <ATen/ATen.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The boxed fallback: any op that LibTorch sends to the device runs the CPU's kernel on the same
-// memory.
+// The boxed fallback: every op of the device runs the CPU's kernel on the same memory.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The device's random generator: for the same seed a different stream than the CPU's, as on real
-// devices.
+// The device's random generator: another stream than the CPU's for the same seed.
 #pragma once
 
 #include <ATen/core/Generator.h>
