@@ -6,6 +6,7 @@
 #include "tests/models/meshnet/net/network_samples.h"
 #include "ubique/base/files/file.h"
 #include "ubique/base/text/text.h"
+#include "ubique/io/tensors/safetensors_writer.h"
 #include "ubique/io/torch/torch_file.h"
 #include "ubique/models/meshnet/files/export.h"
 #include "ubique/models/meshnet/files/import.h"
