@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Builds the parser, runs the chosen verb, and turns every error into a message and an exit code.
 #include "ubique/cli/app.h"
 
 #include <c10/util/Exception.h>
@@ -26,7 +27,7 @@ std::string examples_text(const std::vector<Example>& examples) {
   return text;
 }
 
-/// Wrapped, because the parser prints it as it stands.
+/// Wrapped here: the parser does not wrap it.
 std::string description_text(const Verb& verb) {
   if (verb.description.empty()) return {};
   return join(wrap(verb.description, 96), "\n") + "\n\n";
@@ -76,8 +77,7 @@ void check_verb(int argc, char** argv) {
         join(names, ", "), hint(word, names));
 }
 
-/// A word where a family (or what it can do) should be, before the parser calls it an argument too
-/// many.
+/// Checks family and sub-command words first: the parser would only call a typo an extra argument.
 void check_subcommands(const CLI::App& app, int argc, char** argv) {
   const CLI::App* current = &app;
   for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {

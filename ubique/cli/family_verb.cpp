@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// From a family's command to a sub-command with its flags, and from the flags to a Request.
 #include "ubique/cli/family_verb.h"
 
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ namespace {
 using engine::Command;
 using engine::Family;
 
-/// What one row's flags were set to; kept alive by the row's action.
+/// The values of one command's flags; kept alive by its action.
 struct RowFlags {
   std::shared_ptr<CommonFlags> common;
   FlagTexts texts;
@@ -34,7 +35,7 @@ void add_switch(CLI::App& app, const engine::Option& option, FlagTexts& texts) {
       option.help);
 }
 
-/// An empty text would count as a flag that nobody gave.
+/// An empty value would look like a flag that was not given.
 std::string not_empty(const std::string& text) {
   return text.empty() ? "got an empty text, expected a value" : "";
 }
@@ -75,7 +76,7 @@ void add_row_options(CLI::App& app, const Command& command, RowFlags& flags) {
   if (command.needs_device) add_wish_options(app, flags.texts);
 }
 
-/// "KEY=VALUE" and, as some write it for a key that their file does not have, "+KEY=VALUE".
+/// "KEY=VALUE", or "+KEY=VALUE" as Hydra users write a key that the file lacks.
 void set_words(Config& config, const std::vector<std::string>& words) {
   for (const auto& word : words) {
     const auto equals = word.find('=');
@@ -86,7 +87,7 @@ void set_words(Config& config, const std::vector<std::string>& words) {
   }
 }
 
-/// As those of the original TRM name their files: "cfg_chat" is configs/trm/chat.yaml.
+/// By the original TRM's file names: "cfg_chat" is configs/trm/chat.yaml.
 std::string named_config(const Family& family, std::string name) {
   namespace fs = std::filesystem;
   const auto folder = fs::path("configs") / family.name();
@@ -145,7 +146,8 @@ ExitCode run_row(const Family* family, const Command& command, const RowFlags& f
   watch_interrupts();
   const auto outcome = command.run(request);
   if (flags.common->json) {
-    if (!outcome.json.is_null()) print_json(outcome.json);  // null: standard output is taken
+    if (!outcome.json.is_null())
+      print_json(outcome.json);  // null: standard output already holds data
   } else {
     print_out(outcome.text);
   }
@@ -182,7 +184,7 @@ void add_row(CLI::App& verb, const Family& family, const Command& command,
   });
 }
 
-/// Where a family's rows have names of their own: an example of each stands under the family.
+/// For a family with several commands under one verb: one example of each in the family's help.
 void add_family_footer(const CLI::App& verb, const Family& family,
                        const std::vector<Command>& commands) {
   if (commands.empty() || commands.front().name.empty()) return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ctrl-C and SIGTERM as a question that long work asks between steps. The first one asks for a tidy
-// end (what is finished is kept, a checkpoint is written); a second one ends the program at once.
+// Ctrl-C and SIGTERM as a flag that long work checks between steps. The first signal asks for a
+// clean stop (finished work is kept, a checkpoint is written); a second one ends the program at
+// once.
 #pragma once
 
 namespace ubique::cli {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The program's entry.
 #include "ubique/cli/app.h"
 #include "ubique/device/startup.h"
 

@@ -28,7 +28,7 @@ struct Verb {
   std::function<std::function<ExitCode()>(CLI::App&)> setup;
 };
 
-/// Flags that mean the same on every verb; kept alive by whoever captured the pointer.
+/// Flags that mean the same on every verb.
 struct CommonFlags {
   bool json = false, quiet = false, verbose = false;
   std::string device = "auto";

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The flags and their help texts.
 #include "ubique/cli/wish_options.h"
 
 namespace ubique::cli {

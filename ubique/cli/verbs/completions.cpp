@@ -20,14 +20,14 @@ std::vector<std::string> flags_of(const CLI::App& command) {
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// Inside single quotes of a shell.
+/// Escaped for single quotes in a shell.
 std::string quoted(std::string text) {
   std::string out;
   for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return "'" + out + "'";
 }
 
-/// A command with the words that lead to it; deeper ones come before those they are part of.
+/// A command with the words that lead to it; nested commands come before their parents.
 struct Row {
   std::vector<std::string> path;       // "data", "meshnet", "synth"
   std::vector<std::string> followers;  // names of its sub-commands
@@ -140,7 +140,7 @@ compdef _ubique ubique
                      cases);
 }
 
-/// "the words so far are these": what fish asks before it offers something.
+/// The condition under which fish offers a completion: the words typed so far.
 std::string fish_condition(const std::vector<std::string>& path) {
   std::vector<std::string> parts;
   for (const auto& word : path) parts.push_back("__fish_seen_subcommand_from " + word);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique convert`: a model in one format to another. What was written is read back and compared
-// before the command says that it is done.
+// `ubique convert`: a model from one format to another, read back and compared before it counts.
 #include <fmt/format.h>
 
 #include "ubique/cli/family_verb.h"

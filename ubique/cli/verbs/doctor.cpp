@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique doctor`: is what this device computes right? Runs the probes (or recalls them), says what
-// failed and what will be avoided because of it.
+// `ubique doctor`: does this device compute correctly? Runs the probes (or reads the cache), says
+// what failed and what plans will avoid because of it.
 #include <fmt/format.h>
 #include <fnmatch.h>
 #include <unistd.h>

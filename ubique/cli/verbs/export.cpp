@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique export`: a trained model for other runtimes. What was written is read back and computed
-// with before the command says that it is done.
+// `ubique export`: a trained model for other runtimes, read back and run before it counts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -47,7 +46,7 @@ std::vector<engine::Command> export_rows(const Family& family, const std::string
            }}};
 }
 
-/// Whose model it is, the model itself says.
+/// Without a family's name: the model's files say which it is.
 Outcome export_any(const Request& request) {
   const auto path = model_of(request, {});
   const auto family = engine::open_model(path)->family();

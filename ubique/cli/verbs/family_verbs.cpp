@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs that are wholly the families' own work.
+// The verbs that families implement entirely.
 #include "ubique/cli/family_verb.h"
 
 namespace ubique::cli {

@@ -216,7 +216,7 @@ Json inspect_json(const SafetensorsSet& set, const std::vector<const TensorInfo*
     json["dtypes"][std::string(to_string(dtype))] = {
         {"tensors", share.tensors}, {"parameters", share.parameters}, {"bytes", share.bytes}};
   }
-  Json::object_t metadata;  // filled from behind: a look-up per key would take quadratic time
+  Json::object_t metadata;  // appended in order: a look-up per key would take quadratic time
   for (const auto& [key, value] : set.metadata()) metadata.emplace_back(key, value);
   json["metadata"] = std::move(metadata);
   json["tensors"] = Json::array();

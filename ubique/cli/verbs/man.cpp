@@ -41,7 +41,7 @@ std::string option_entry(const CLI::Option& option) {
   return text;
 }
 
-/// What follows a verb: a family, and what that family can do.
+/// The families and commands under a verb.
 std::string inner_commands(const CLI::App& command, const std::string& path) {
   std::string text;
   for (const auto* inner : command.get_subcommands({})) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique plan`: how a model would run on this machine, or on machines that nobody here owns.
+// `ubique plan`: how a model would run on this machine, or on machines described by profiles.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -27,7 +27,7 @@ struct PlanFlags {
   FlagTexts wishes;
 };
 
-/// A machine to plan for, with what is known of it.
+/// A machine to plan for: facts and probe verdicts.
 struct Machine {
   device::Facts facts;
   probe::Report report;
@@ -37,7 +37,7 @@ plan::Wishes read_plan_wishes(const PlanFlags& flags, const plan::Needs& needs) 
   auto config = flags.config.empty() ? Config() : Config::from_file(flags.config);
   set_flags(config, flags.wishes);
   if (flags.common->device != "auto") config.set_flag("device", flags.common->device);
-  // The variable that users of that family already set; our own flag and variable outweigh it.
+  // ACE-Step users already set this variable; our own flag and variable take precedence.
   const char* dtype = std::getenv("ACE_PIPELINE_DTYPE");
   const bool ours = flags.wishes.contains("dtype") && !flags.wishes.at("dtype").empty();
   if (needs.family == "acestep" && dtype != nullptr && *dtype != '\0' && !ours &&
@@ -139,7 +139,7 @@ void print_plans(const PlanFlags& flags, const plan::Needs& needs, const plan::W
   }
 }
 
-/// A family's model with the settings given, or a model of people's own from a file.
+/// Needs of a family's model with these settings, or of any model from a YAML file.
 plan::Needs planned_needs(const PlanFlags& flags) {
   check(flags.family.empty() != flags.needs.empty(), ErrorKind::Usage,
         "[cli.plan] what to plan for? got {}, expected a family such as meshnet, or --needs with a "

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique train FAMILY`: a task of the family, a plan for this machine, and the engine's one loop.
+// `ubique train FAMILY`: runs the training walk, once or in stages, and reports the result.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -99,8 +99,8 @@ StageResult train_once(const Family& family, const Request& request) {
           result.best_checkpoint.empty() ? result.last_checkpoint : result.best_checkpoint};
 }
 
-/// Each from the best of the one before, in a folder of its own. A stage that is done is only
-/// looked at when the command is given again with --resume.
+/// Stages, each from the best checkpoint of the one before, in its own folder. With --resume,
+/// finished stages are skipped quickly.
 Outcome train_stages(const Family& family, Request request,
                      const std::vector<engine::TrainStage>& stages) {
   check(!request.config.has("resume_from"), ErrorKind::Usage,

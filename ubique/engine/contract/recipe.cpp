@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Reads a recipe from the configuration, checks it, and warns of settings that cannot work.
 #include "ubique/engine/contract/recipe.h"
 
 #include <cmath>
