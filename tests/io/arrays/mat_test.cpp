@@ -66,12 +66,12 @@ std::string zipped(const MatMaker& make, const std::string& content) {
   return make.element(kZip, out);
 }
 
-std::vector<io::MatVariable> parse(const std::string& file) {
+std::vector<io::MatVariable> parse_mat_file(const std::string& file) {
   return io::parse_mat(test::bytes_of(file), "x.mat");
 }
 
 std::string mat_error(const std::string& file) {
-  return test::error_of([&] { parse(file); });
+  return test::error_of([&] { parse_mat_file(file); });
 }
 
 /// As OSIE's fixations are: cells of structs with texts and cells.
@@ -96,7 +96,7 @@ TEST_CASE("mat: numbers of every type and both byte orders are read") {
         make.array(kDouble, {1, 1}, "i", make.small(kI16, make.number(std::int16_t{-7}))) +
         make.array(kDouble, {1, 1}, "f", make.element(kF32, make.number(0.25F))) +
         make.array(kDouble, {0, 3}, "none", make.element(kF64, "")));
-    const auto variables = parse(file);
+    const auto variables = parse_mat_file(file);
     REQUIRE(variables.size() == 5);
     const auto& matrix = io::find_variable(variables, "s", "x.mat");
     CHECK(matrix.rows() == 2);
@@ -115,7 +115,7 @@ TEST_CASE("mat: structs, cells and texts are read, compressed or not") {
   for (const bool big : {false, true}) {
     const MatMaker make{big};
     for (const auto& content : {nested(make), zipped(make, nested(make))}) {
-      const auto variables = parse(make.file(content));
+      const auto variables = parse_mat_file(make.file(content));
       const auto& cell = io::find_variable(variables, "fixations", "x.mat");
       CHECK(cell.kind == MatValue::Kind::Cell);
       REQUIRE(cell.cells.size() == 2);
@@ -134,13 +134,13 @@ TEST_CASE("mat: structs, cells and texts are read, compressed or not") {
 TEST_CASE("mat: texts of several rows are read row by row") {
   const MatMaker make;
   const auto content = make.array(kChar, {2, 2}, "t", make.small(kU8, "acbd"));
-  CHECK(parse(make.file(content))[0].value.text == "abcd");
+  CHECK(parse_mat_file(make.file(content))[0].value.text == "abcd");
 }
 
 TEST_CASE("mat: what is neither numbers nor text, struct or cell is passed over") {
   const MatMaker make;
-  const auto variables =
-      parse(make.file(make.array(kSparse, {3, 3}, "sparse", "") + make.doubles({1, 1}, "x", {4})));
+  const auto variables = parse_mat_file(
+      make.file(make.array(kSparse, {3, 3}, "sparse", "") + make.doubles({1, 1}, "x", {4})));
   REQUIRE(variables.size() == 2);
   CHECK(variables[0].value.kind == MatValue::Kind::Other);
   CHECK(variables[1].value.at(0, 0) == 4);
@@ -155,7 +155,7 @@ TEST_CASE("mat: other versions are refused with what to do") {
 
 TEST_CASE("mat: a missing variable is named beside those there are") {
   const MatMaker make;
-  const auto variables = parse(make.file(make.doubles({1, 1}, "points", {4})));
+  const auto variables = parse_mat_file(make.file(make.doubles({1, 1}, "points", {4})));
   const auto error = test::error_of([&] { io::find_variable(variables, "s", "x.mat"); });
   CHECK(error == "input: [io.mat] x.mat has no variable 's'; it has: points.");
 }

@@ -26,32 +26,35 @@ std::string dict_of(const std::string& type, const std::string& shape, bool fort
          ", 'shape': " + shape + ", }   \n";
 }
 
-io::HostTensor parse(const std::string& file) { return io::parse_npy(bytes_of(file), "x.npy"); }
+io::HostTensor parse_npy_file(const std::string& file) {
+  return io::parse_npy(bytes_of(file), "x.npy");
+}
 
 std::string refusal(const std::string& file) {
-  return test::refusal_of(ErrorKind::Input, [&] { parse(file); });
+  return test::refusal_of(ErrorKind::Input, [&] { parse_npy_file(file); });
 }
 
 }  // namespace
 
 TEST_CASE("npz: headers of versions 1 to 3, shapes of every form") {
   for (const int version : {1, 2, 3}) {
-    const auto tensor = parse(array_of(dict_of("<i2", "(2, 3)"), "aabbccddeeff", version));
+    const auto tensor = parse_npy_file(array_of(dict_of("<i2", "(2, 3)"), "aabbccddeeff", version));
     CHECK(tensor.dtype == DType::I16);
     CHECK(tensor.shape == io::Shape{2, 3});
     CHECK(test::text_of(tensor.bytes) == "aabbccddeeff");
   }
-  CHECK(parse(array_of(dict_of("|u1", "()"), "a")).shape.empty());
-  CHECK(parse(array_of(dict_of("|u1", "(2,)"), "ab")).shape == io::Shape{2});
-  CHECK(parse(array_of(dict_of("|u1", "(2L, 1L)"), "ab")).shape == io::Shape{2, 1});
-  CHECK(parse(array_of(dict_of("<f8", "(0, 3)"), "")).shape == io::Shape{0, 3});
-  CHECK(parse(array_of(R"({"shape":(1,),"fortran_order":False,"descr":"u1"})", "a")).dtype ==
-        DType::U8);
+  CHECK(parse_npy_file(array_of(dict_of("|u1", "()"), "a")).shape.empty());
+  CHECK(parse_npy_file(array_of(dict_of("|u1", "(2,)"), "ab")).shape == io::Shape{2});
+  CHECK(parse_npy_file(array_of(dict_of("|u1", "(2L, 1L)"), "ab")).shape == io::Shape{2, 1});
+  CHECK(parse_npy_file(array_of(dict_of("<f8", "(0, 3)"), "")).shape == io::Shape{0, 3});
+  CHECK(
+      parse_npy_file(array_of(R"({"shape":(1,),"fortran_order":False,"descr":"u1"})", "a")).dtype ==
+      DType::U8);
 }
 
 TEST_CASE("npz: every type that is a number, in either byte order") {
   const auto type_of = [](const std::string& type, std::size_t bytes) {
-    return parse(array_of(dict_of(type, "(1,)"), std::string(bytes, 'x'))).dtype;
+    return parse_npy_file(array_of(dict_of(type, "(1,)"), std::string(bytes, 'x'))).dtype;
   };
   CHECK(type_of("|b1", 1) == DType::Bool);
   CHECK(type_of("|i1", 1) == DType::I8);
@@ -66,7 +69,7 @@ TEST_CASE("npz: every type that is a number, in either byte order") {
   CHECK(type_of("<c8", 8) == DType::C64);
   CHECK(type_of("=f4", 4) == DType::F32);
   const auto big = [](const std::string& type, const std::string& data) {
-    return test::text_of(parse(array_of(dict_of(type, "(1,)"), data)).bytes);
+    return test::text_of(parse_npy_file(array_of(dict_of(type, "(1,)"), data)).bytes);
   };
   CHECK(big(">f4", "abcd") == "dcba");
   CHECK(big(">c8", "abcdefgh") == "dcbahgfe");
@@ -74,9 +77,9 @@ TEST_CASE("npz: every type that is a number, in either byte order") {
 }
 
 TEST_CASE("npz: Fortran order becomes row-major") {
-  const auto tensor = parse(array_of(dict_of("|u1", "(2, 3)", true), "adbecf"));
+  const auto tensor = parse_npy_file(array_of(dict_of("|u1", "(2, 3)", true), "adbecf"));
   CHECK(test::text_of(tensor.bytes) == "abcdef");
-  const auto cube = parse(array_of(dict_of(">i2", "(2, 1, 2)", true), "01234567"));
+  const auto cube = parse_npy_file(array_of(dict_of(">i2", "(2, 1, 2)", true), "01234567"));
   CHECK(test::text_of(cube.bytes) == "10543276");
 }
 
@@ -122,7 +125,7 @@ TEST_CASE("npz: headers and lengths that lie are refused") {
     CHECK(contains(refusal(array_of(dict, "1234")), "has an unreadable header"));
   }
   const auto whole = array_of(good, "12345678");
-  CHECK(parse(whole).shape == io::Shape{2});
+  CHECK(parse_npy_file(whole).shape == io::Shape{2});
   for (std::size_t length = 0; length < whole.size(); ++length) {
     CHECK(refusal(whole.substr(0, length)).starts_with("[io.npy] x.npy"));
   }

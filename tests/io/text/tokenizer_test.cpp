@@ -173,6 +173,6 @@ TEST_CASE("tokenizer: ignore_merges takes words of the vocabulary whole") {
   auto model = test::small_tokenizer();
   model.vocabulary.emplace_back("hello", 262);
   CHECK(io::Tokenizer(model).encode("hello") == Ids{257, 260, 'o'});
-  model.whole_words_first = true;
+  model.ignore_merges = true;
   CHECK(io::Tokenizer(model).encode("hello") == Ids{262});
 }

@@ -69,7 +69,7 @@ void Tokenizer::add_token(std::int32_t id, const std::string& spelling, std::str
         printable(token.spelling), printable(spelling));
   check(ids_.emplace(spelling, id).second, ErrorKind::Input,
         "[io.tokenizer] {} has the token '{}' twice.", where, printable(spelling));
-  if (model_.whole_words_first) words_.emplace(bytes, id);
+  if (model_.ignore_merges) words_.emplace(bytes, id);
   token = {spelling, std::move(bytes), true, false};
 }
 
@@ -126,7 +126,7 @@ void Tokenizer::encode_plain(std::string_view text, Merger& merger,
                              std::vector<std::int32_t>& out) const {
   std::vector<std::int32_t> bytes;
   split_words(text, model_.split, [&](std::string_view word) {
-    if (model_.whole_words_first) {
+    if (model_.ignore_merges) {
       if (const auto found = words_.find(std::string(word)); found != words_.end()) {
         return out.push_back(found->second);
       }

@@ -35,7 +35,7 @@ struct TokenizerModel {
   std::vector<std::pair<std::string, std::string>> merges = {};  ///< in order of priority
   std::vector<AddedToken> added = {};
   WordSplit split = {SplitStep::Words};
-  bool whole_words_first = false;  ///< ignore_merges: a word in the vocabulary is one token
+  bool ignore_merges = false;  ///< a word in the vocabulary is one token
 };
 
 /// How the spelling of a special token inside a text is encoded.
@@ -87,7 +87,7 @@ class Tokenizer {
   TokenizerModel model_;
   std::vector<Token> tokens_;                                // by id
   std::unordered_map<std::string, std::int32_t> ids_;        // by spelling
-  std::unordered_map<std::string, std::int32_t> words_;      // by bytes; only if whole_words_first
+  std::unordered_map<std::string, std::int32_t> words_;      // by bytes; only if ignore_merges
   std::array<std::int32_t, 256> byte_ids_{};                 // -1: no token
   std::array<std::vector<std::size_t>, 256> added_by_byte_;  // indices by first byte, longest first
   MergeTable merges_;

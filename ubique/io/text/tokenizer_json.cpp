@@ -216,7 +216,7 @@ Tokenizer parse_tokenizer_json(std::string_view text, const std::string& where) 
   TokenizerModel model;
   model.split.clear();
   add_split_steps(member_of(root, "pre_tokenizer"), model.split, where);
-  model.whole_words_first = bool_member(bpe, "ignore_merges", false);
+  model.ignore_merges = bool_member(bpe, "ignore_merges", false);
   read_vocabulary(member_of(bpe, "vocab"), model, where);
   read_merges(member_of(bpe, "merges"), model, where);
   read_added(member_of(root, "added_tokens"), model, where);
@@ -243,7 +243,7 @@ std::string tokenizer_json(const TokenizerModel& model) {
                    {"end_of_word_suffix", nullptr},
                    {"fuse_unk", false},
                    {"byte_fallback", false},
-                   {"ignore_merges", model.whole_words_first}};
+                   {"ignore_merges", model.ignore_merges}};
   root["model"]["vocab"] = vocabulary_json(model);
   root["model"]["merges"] = std::move(merges);
   return root.dump(1) + "\n";
