@@ -2,7 +2,8 @@
 // Training on conversations: the watched score, refusals, and scores of a chat model.
 #include "tests/models/trm/chat_samples.h"
 #include "training_samples.h"
-#include "ubique/models/trm/commands/commands.h"
+#include "ubique/base/text/json.h"
+#include "ubique/engine/walk/chat.h"
 #include "ubique/models/trm/score/chat_scores.h"
 
 using namespace ubique;

@@ -156,7 +156,7 @@ void train_golden(const std::string& name, std::int64_t micro) {
   }
   check_weights(engine::state_dict(task.model().network()), folder / "params_after3.safetensors",
                 task.given.optimizer.lr, 2e-6);
-  const auto averages = learner.at_rest([&] { return whole_state(task.model()); });
+  const auto averages = learner.in_eval_mode([&] { return whole_state(task.model()); });
   check_weights(averages, folder / "ema_after3.safetensors", task.given.optimizer.lr, 2e-6);
 }
 

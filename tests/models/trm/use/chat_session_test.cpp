@@ -7,8 +7,8 @@
 #include "tests/base/scratch.h"
 #include "tests/models/trm/chat_samples.h"
 #include "ubique/base/files/file.h"
+#include "ubique/engine/walk/chat.h"
 #include "ubique/io/text/utf8.h"
-#include "ubique/models/trm/commands/commands.h"
 
 namespace ubique::trm {
 namespace {
