@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What runs of the toy left behind, for comparison.
+// Reads the results of toy runs, for comparison.
 #pragma once
 
 #include <fstream>
@@ -11,7 +11,7 @@
 
 namespace ubique::test {
 
-/// The loss of every step that metrics.jsonl tells of, in the order of the steps.
+/// The loss of every step in metrics.jsonl, in order.
 inline std::vector<double> losses_of(const std::filesystem::path& run) {
   std::map<std::int64_t, double> losses;
   std::ifstream file(run / "metrics.jsonl");

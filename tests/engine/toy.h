@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A tiny family for tests of the engine: a two-layer network with batch norm and dropout that
-// learns a made-up function of six numbers. It can be told to run out of memory or to give
-// non-finite losses.
+// learns a synthetic function of six numbers. It can simulate out-of-memory and non-finite losses.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -13,7 +12,10 @@
 
 #include "tests/base/scratch.h"
 #include "tests/device.h"
+#include "ubique/base/text/json.h"
+#include "ubique/engine/checkpoint/checkpoint.h"
 #include "ubique/engine/contract/family.h"
+#include "ubique/engine/loop/trainer.h"
 #include "ubique/engine/optim/optimizer.h"
 #include "ubique/engine/step/recompute.h"
 
@@ -118,7 +120,7 @@ class ToyModel final : public engine::Model {
   ToyNetwork network_;
 };
 
-/// Sample i is made from i alone; weights are 1, 2 and 3 in turn.
+/// Sample i depends on i alone; weights alternate between 1, 2 and 3.
 class ToyDataset final : public engine::Dataset {
  public:
   explicit ToyDataset(std::int64_t size, double jitter = 0.1) : size_(size), jitter_(jitter) {}

@@ -130,7 +130,7 @@ Needs read_needs_file(const std::string& path);
 /// and head sizes, extents scaled down, and those it lists itself.
 std::vector<probe::Case> probe_cases(const Needs& needs);
 
-/// Names that `optimizer:` takes.
+/// Optimizers that training implements; a file's `optimizer:` may name others too.
 std::vector<std::string> optimizer_names();
 
 }  // namespace ubique::plan

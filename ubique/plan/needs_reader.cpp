@@ -11,13 +11,13 @@ namespace {
 
 struct OptimizerRow {
   const char* name;
-  double states;
+  double states;     // f32 values kept per trainable parameter
+  bool implemented;  // `ubique train` has it; the others are for plans of users' own models
 };
 
-// f32 values kept per trainable parameter.
 constexpr OptimizerRow kOptimizers[] = {
-    {"adamw", 2},   {"adam", 2}, {"adam_tf1", 2}, {"adam_atan2", 2},
-    {"rmsprop", 1}, {"lion", 1}, {"sgd", 0},      {"sgd_momentum", 1},
+    {"adamw", 2, true},    {"adam", 2, false}, {"adam_tf1", 2, true}, {"adam_atan2", 2, true},
+    {"rmsprop", 1, false}, {"lion", 1, false}, {"sgd", 0, true},      {"sgd_momentum", 1, false},
 };
 
 // Ops beside convolutions and attention whose verdicts change a plan.
@@ -57,7 +57,8 @@ double optimizer_states(const Config& config, const std::string& name) {
   for (const auto& row : kOptimizers) {
     if (name == row.name) return row.states;
   }
-  const auto names = optimizer_names();
+  std::vector<std::string> names;
+  for (const auto& row : kOptimizers) names.emplace_back(row.name);
   fail(ErrorKind::Usage,
        "[plan.needs] {}: unknown optimizer; got '{}', expected one of {}, or optimizer_states with "
        "the number of f32 values it keeps per parameter.{}",
@@ -195,7 +196,9 @@ void read_batch(const Config& config, Needs& needs) {
 
 std::vector<std::string> optimizer_names() {
   std::vector<std::string> names;
-  for (const auto& row : kOptimizers) names.emplace_back(row.name);
+  for (const auto& row : kOptimizers) {
+    if (row.implemented) names.emplace_back(row.name);
+  }
   return names;
 }
 

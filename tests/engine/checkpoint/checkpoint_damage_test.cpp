@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints that a disk or a cable damaged: refused, named, and a run goes on from an older one.
+// Damaged checkpoints: refused by file name, and a run resumes from an older one.
 #include <doctest/doctest.h>
 #include <fcntl.h>
 
@@ -37,7 +37,7 @@ std::string logged_by(const std::function<void()>& code) {
 
 }  // namespace
 
-TEST_CASE("checkpoint: one wrong bit is found, wherever it is") {
+TEST_CASE("checkpoint: one flipped bit is detected, in any file") {
   const ScratchFolder folder;
   save_checkpoint(folder / "x", checkpoint_of(5));
   for (const std::string name : {"model.safetensors", "trainer.safetensors", "checkpoint.json"}) {
@@ -55,7 +55,7 @@ TEST_CASE("checkpoint: one wrong bit is found, wherever it is") {
   CHECK(is_whole(load_checkpoint(folder / "x")));
 }
 
-TEST_CASE("checkpoint: a file that was cut short, grew or is gone is refused by name") {
+TEST_CASE("checkpoint: a truncated, longer or missing file is refused by name") {
   const ScratchFolder folder;
   save_checkpoint(folder / "x", checkpoint_of(5));
   for (const std::string name : {"model.safetensors", "trainer.safetensors", "checkpoint.json"}) {

@@ -9,8 +9,8 @@
 
 #include "checkpoint_samples.h"
 #include "ubique/base/files/fault.h"
-#include "ubique/engine/checkpoint/checkpoint_files.h"
 #include "ubique/engine/checkpoint/atomic_folder.h"
+#include "ubique/engine/checkpoint/checkpoint_files.h"
 
 using namespace ubique;
 using namespace ubique::engine;
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using Save = std::function<void(const fs::path&, const Checkpoint&)>;
 
-/// As save_checkpoint does it on a file system that cannot exchange two folders.
+/// Like save_checkpoint on a file system that cannot exchange two folders.
 void save_by_renames(const fs::path& folder, const Checkpoint& checkpoint) {
   fs::create_directories(folder.parent_path());
   TemporaryFolder temporary(folder.parent_path());
@@ -29,7 +29,7 @@ void save_by_renames(const fs::path& folder, const Checkpoint& checkpoint) {
   temporary.publish(folder, /*keep_previous=*/folder.filename() == "last", Swap::Renames);
 }
 
-/// In a child with `faults` armed: saves step 3. Returns how the child ended.
+/// Saves step 3 in a child process with `faults` armed. Returns the child's exit status.
 int save_under(const std::string& faults, const fs::path& run, const Save& save) {
   return wait_for(start_child([&] {
     arm_faults(faults);
@@ -38,7 +38,7 @@ int save_under(const std::string& faults, const fs::path& run, const Save& save)
   }));
 }
 
-/// The step of the checkpoint that is there, which must be whole.
+/// The step of the last checkpoint, which must be complete.
 std::int64_t step_left(const fs::path& run) {
   const auto found = load_last(run);
   REQUIRE(found.has_value());
@@ -52,8 +52,8 @@ std::vector<std::string> temporaries_in(const fs::path& folder) {
   return names;
 }
 
-/// Kills the third save at its first, second, ... point until it comes through; the steps that were
-/// left.
+/// Kills the third save at its first, second, ... fault point until one succeeds. Returns the steps
+/// of the checkpoints that were left.
 std::set<std::int64_t> kill_at_every_point(const Save& save) {
   const ScratchFolder before;
   for (const std::int64_t step : {1, 2}) save(before / "checkpoints/last", checkpoint_of(step));
@@ -67,11 +67,11 @@ std::set<std::int64_t> kill_at_every_point(const Save& save) {
     left.insert(step_left(run.path()));
     if (WIFEXITED(status)) {
       CHECK(WEXITSTATUS(status) == 0);
-      CHECK(point > 20);  // a save passes that many, or some are not there any more
+      CHECK(point > 20);  // a save has at least that many fault points
       return left;
     }
     CHECK(WTERMSIG(status) == SIGKILL);
-    save(run / "checkpoints/last", checkpoint_of(4));  // clears away what the dead left
+    save(run / "checkpoints/last", checkpoint_of(4));  // removes what the killed process left
     CHECK(step_left(run.path()) == 4);
     CHECK(temporaries_in(run / "checkpoints").empty());
   }
@@ -87,7 +87,7 @@ TEST_CASE("fault: a list that cannot be read is refused, and nothing happens wit
   fault_point("checkpoint.rename");
 }
 
-TEST_CASE("fault: strikes at the pass that was named, once") {
+TEST_CASE("fault: happens once, at the named pass") {
   arm_faults("a:2=throw, b=enospc");
   fault_point("a");
   CHECK(contains(refusal_of(ErrorKind::Internal, [] { fault_point("a"); }), "'a'"));
@@ -105,12 +105,12 @@ TEST_CASE("checkpoint: a kill at any point leaves one where folders cannot be ex
   CHECK(kill_at_every_point(save_by_renames) == std::set<std::int64_t>{2, 3});
 }
 
-TEST_CASE("checkpoint: one that was being replaced by renames is found beside its name") {
+TEST_CASE("checkpoint: one that was being replaced by renames is found under its previous name") {
   const ScratchFolder run;
   const auto best = run / "checkpoints/best";
   save_by_renames(best, checkpoint_of(1));
   const auto child = start_child([&] {
-    arm_faults("checkpoint.rename:2=kill");  // the old has stepped aside, the new is not there yet
+    arm_faults("checkpoint.rename:2=kill");  // the old one is renamed, the new one is not yet
     save_by_renames(best, checkpoint_of(2));
     return 0;
   });
@@ -142,7 +142,7 @@ TEST_CASE("checkpoint: kill -9 at any moment leaves one whole checkpoint") {
   }
 }
 
-TEST_CASE("checkpoint: a full disk at any point leaves a whole one and no rubbish") {
+TEST_CASE("checkpoint: a full disk at any point leaves a complete one and no temporary files") {
   const ScratchFolder before;
   save_checkpoint(before / "checkpoints/last", checkpoint_of(1));
   for (int point = 1;; ++point) {
@@ -167,7 +167,7 @@ TEST_CASE("checkpoint: a full disk at any point leaves a whole one and no rubbis
   }
 }
 
-TEST_CASE("checkpoint: a file that may not grow leaves the old one and no rubbish") {
+TEST_CASE("checkpoint: a file size limit leaves the old one and no temporary files") {
   const ScratchFolder run;
   const auto last = run / "checkpoints/last";
   save_checkpoint(last, checkpoint_of(1));

@@ -20,7 +20,7 @@
 
 namespace ubique::test {
 
-/// A checkpoint whose every value follows from its step, so that a mixture of two is found.
+/// A checkpoint whose values all follow from its step, so that a mixture of two is detected.
 inline engine::Checkpoint checkpoint_of(std::int64_t step) {
   engine::Checkpoint checkpoint;
   checkpoint.family = "meshnet";
@@ -37,7 +37,7 @@ inline engine::Checkpoint checkpoint_of(std::int64_t step) {
   return checkpoint;
 }
 
-/// Is it a whole checkpoint_of() its own step?
+/// Is it a complete checkpoint_of() its own step?
 inline bool is_whole(const engine::Checkpoint& checkpoint) {
   const auto value = static_cast<double>(checkpoint.step);
   const auto all = [](const at::Tensor& tensor, double expected) {
@@ -70,7 +70,7 @@ inline int wait_for(pid_t child) {
   return status;
 }
 
-/// Names in a folder, sorted, with hidden ones.
+/// Sorted names in a folder, including hidden ones.
 inline std::vector<std::string> names_in(const std::filesystem::path& folder) {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checkpoints saved, recognised, loaded and replaced.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -98,7 +99,7 @@ TEST_CASE("checkpoint: numbers that JSON lacks survive in the states") {
   CHECK(std::isnan(loaded.scores.at(0).second));
 }
 
-TEST_CASE("checkpoint: the trainer is left out when there is none or nobody wants it") {
+TEST_CASE("checkpoint: the trainer's state is optional when saving and loading") {
   const ScratchFolder folder;
   auto checkpoint = checkpoint_of(3);
   save_checkpoint(folder / "whole", checkpoint);
@@ -114,7 +115,7 @@ TEST_CASE("checkpoint: the trainer is left out when there is none or nobody want
   CHECK(load_checkpoint(folder / "small").trainer_state.is_null());
 }
 
-TEST_CASE("checkpoint: the model file says what it is, in its header") {
+TEST_CASE("checkpoint: the model file describes itself in its header") {
   const ScratchFolder folder;
   save_checkpoint(folder / "x", checkpoint_of(120));
   const io::SafetensorsFile file(folder / "x/model.safetensors");
@@ -130,7 +131,7 @@ TEST_CASE("checkpoint: the model file says what it is, in its header") {
   CHECK(file.find("model.0.weight")->shape == io::Shape{2, 3, 3, 3, 3});
 }
 
-TEST_CASE("checkpoint: a model file that lies alone is loaded too") {
+TEST_CASE("checkpoint: a model file outside a folder is loaded too") {
   const ScratchFolder folder;
   save_checkpoint(folder / "x", checkpoint_of(7));
   std::filesystem::copy_file(folder / "x/model.safetensors", folder / "mine.safetensors");
@@ -142,7 +143,7 @@ TEST_CASE("checkpoint: a model file that lies alone is loaded too") {
   CHECK(is_whole(load_checkpoint(folder / "x/model.safetensors")));  // in its place: with trainer
 }
 
-TEST_CASE("checkpoint: what Python wrote is no checkpoint") {
+TEST_CASE("checkpoint: a safetensors file of another program is no checkpoint") {
   const ScratchFolder folder;
   const auto tensor = at::ones({2});
   const io::TensorData data{"w", DType::F32, {2}, bytes_of(tensor)};
@@ -165,7 +166,7 @@ TEST_CASE("checkpoint: what Python wrote is no checkpoint") {
   }
 }
 
-TEST_CASE("checkpoint: a folder is replaced whole, and only `last` keeps the one before it") {
+TEST_CASE("checkpoint: a folder is replaced as a whole, and only `last` keeps its predecessor") {
   const ScratchFolder folder;
   for (const std::int64_t step : {1, 2, 3}) {
     save_checkpoint(folder / "best", checkpoint_of(step));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The loader: order, random numbers, threads and errors.
 #include "ubique/engine/loop/loader.h"
 
 #include <ATen/ATen.h>
@@ -24,7 +25,7 @@ plan::Plan with_threads(int threads, std::int64_t micro = 2) {
 
 }  // namespace
 
-TEST_CASE("loader: the same batches whatever the number of threads and wherever it starts") {
+TEST_CASE("loader: the same batches for any number of threads and any start") {
   const ToyDataset data(11);
   Loader plain(data, toy_sampler(11, 4), with_threads(0), 5, {0, 0}, 6);
   Loader threaded(data, toy_sampler(11, 4), with_threads(3), 5, {0, 0}, 6);
@@ -56,7 +57,7 @@ TEST_CASE("loader: epochs differ in order and in augmentation") {
   CHECK_FALSE(at::equal(sorted(first.batch.tensors.at("y")), sorted(second.batch.tensors.at("y"))));
 }
 
-TEST_CASE("loader: a sample draws the same whatever pieces an update is cut into") {
+TEST_CASE("loader: a sample's random numbers do not depend on the micro-batch size") {
   const ToyDataset data(12);
   const auto targets = [&](std::int64_t at_once) {
     Loader loader(data, toy_sampler(12, 6), with_threads(1, at_once), 5, {0, 0}, 2);
@@ -70,7 +71,7 @@ TEST_CASE("loader: a sample draws the same whatever pieces an update is cut into
   CHECK(at::equal(targets(6), targets(1)));
 }
 
-TEST_CASE("loader: an error of the dataset names the samples, in its turn") {
+TEST_CASE("loader: an error of the dataset is thrown with its batch and names the samples") {
   for (const int threads : {0, 2}) {
     ToyDataset data(6);
     data.broken = Random(5, 2).fork(0).permutation(6)[3];
@@ -83,7 +84,7 @@ TEST_CASE("loader: an error of the dataset names the samples, in its turn") {
   }
 }
 
-TEST_CASE("loader: its threads leave the compute threads of the others alone") {
+TEST_CASE("loader: its threads do not change the compute threads of others") {
   const int before = at::get_num_threads();
   at::set_num_threads(2);
   const ToyDataset data(6);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs whose device has less memory than was predicted.
+// Out-of-memory, and recorded updates.
 #include <ATen/ATen.h>
 #include <torch/nn/module.h>
 
@@ -46,7 +46,7 @@ TEST_CASE("trainer: out of memory halves the micro-batch and keeps the update") 
   }
 }
 
-TEST_CASE("trainer: updates that are recorded are those made one by one") {
+TEST_CASE("trainer: recorded updates equal those without recording") {
   if (device_name() != "cpu") return;
   const ScratchFolder scratch;
   ToyTask plain(toy_recipe(2)), recorded(toy_recipe(2));
@@ -61,7 +61,7 @@ TEST_CASE("trainer: updates that are recorded are those made one by one") {
   CHECK(at::equal(recorded.toy.toy().mean, plain.toy.toy().mean));
 }
 
-TEST_CASE("trainer: out of memory while an update is recorded leaves no trace of the rehearsals") {
+TEST_CASE("trainer: out of memory during recording leaves the state unchanged") {
   if (device_name() != "cpu") return;
   const ScratchFolder scratch;
   const ToyOptions small{.batch_norm = false, .dropout = 0};
@@ -94,7 +94,7 @@ TEST_CASE("trainer: one sample that does not fit is computed with gradient check
   CHECK(load_checkpoint(result.last_checkpoint).trainer_state["checkpointing"] == true);
 }
 
-TEST_CASE("trainer: what fits in no way is a device error with advice") {
+TEST_CASE("trainer: a model that cannot fit is a device error with advice") {
   const ScratchFolder scratch;
   ToyTask none(toy_recipe(1), {.most_samples = 0, .can_checkpoint = false});
   const auto message = refusal_of(ErrorKind::Device,
@@ -109,7 +109,7 @@ TEST_CASE("trainer: what fits in no way is a device error with advice") {
                "with gradient checkpointing"));
 }
 
-TEST_CASE("trainer: a run that gave way goes on with as little after a resume, bit by bit") {
+TEST_CASE("trainer: a run with reduced memory resumes with the reduced plan, bit by bit") {
   const ScratchFolder scratch;
   const ToyOptions tight{.most_samples = 2};
   ToyTask whole(toy_recipe(3), tight);
@@ -126,7 +126,7 @@ TEST_CASE("trainer: a run that gave way goes on with as little after a resume, b
   CHECK(losses_of(scratch / "whole") == losses_of(scratch / "broken"));
 }
 
-TEST_CASE("trainer: the trial step leaves no trace") {
+TEST_CASE("trainer: the trial step changes nothing") {
   const ScratchFolder scratch;
   ToyTask planned(toy_recipe(1)), asked(toy_recipe(1));
   train(planned, toy_plan(4), toy_options(scratch / "planned"));
@@ -136,7 +136,7 @@ TEST_CASE("trainer: the trial step leaves no trace") {
   CHECK(at::equal(planned.toy.toy().mean.cpu(), asked.toy.toy().mean.cpu()));
 }
 
-TEST_CASE("auto batch: a plan gives way step by step, and every step has a reason") {
+TEST_CASE("auto batch: a plan reduces memory step by step, and every step has a reason") {
   ToyModel model;
   auto needs = model.needs();
   needs.checkpointing.levels = {{.segments = 2, .kept = 0.5}, {.segments = 4, .kept = 0.3}};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs that were stopped and went on, against runs that never stopped.
+// Resumed runs give the same numbers as runs that never stopped.
 #include <ATen/ATen.h>
 #include <torch/nn/module.h>
 
@@ -32,7 +32,7 @@ Ended unbroken(const Recipe& recipe, const plan::Plan& plan, const std::filesyst
   return ended(task, result, folder);
 }
 
-/// Stopped after each of these steps and resumed by a new process' worth of objects.
+/// Stops after each of these steps and resumes with new objects, as a new process would.
 Ended broken(const Recipe& recipe, const plan::Plan& plan, const std::filesystem::path& folder,
              const std::vector<std::int64_t>& stops) {
   std::int64_t done = 0;
@@ -67,7 +67,7 @@ void check_same(const Ended& a, const Ended& b) {
 
 }  // namespace
 
-TEST_CASE("trainer: a run that is stopped anywhere goes on bit by bit as if it had not been") {
+TEST_CASE("trainer: a run stopped anywhere resumes bit by bit") {
   const ScratchFolder scratch;
   auto recipe = toy_recipe(4);
   recipe.schedule.name = "onecycle";
@@ -83,7 +83,7 @@ TEST_CASE("trainer: a run that is stopped anywhere goes on bit by bit as if it h
   }
 }
 
-TEST_CASE("trainer: averages, loss scale, plateau and sgd are resumed as exactly") {
+TEST_CASE("trainer: averages, loss scale, plateau and sgd resume exactly too") {
   const ScratchFolder scratch;
   auto recipe = toy_recipe(4);
   recipe.ema_decay = 0.8;
@@ -121,7 +121,7 @@ TEST_CASE(
   CHECK(result.train_loss == whole.result.train_loss);
 }
 
-TEST_CASE("trainer: a finished run that is resumed stays as it is") {
+TEST_CASE("trainer: resuming a finished run changes nothing") {
   const ScratchFolder scratch;
   const auto recipe = toy_recipe(2);
   const auto whole = unbroken(recipe, toy_plan(), scratch / "run");
@@ -136,7 +136,7 @@ TEST_CASE("trainer: a finished run that is resumed stays as it is") {
   CHECK(train(longer, toy_plan(), options).steps == 9);
 }
 
-TEST_CASE("trainer: resuming where there is nothing starts anew") {
+TEST_CASE("trainer: resuming without a checkpoint starts a new run") {
   const ScratchFolder scratch;
   auto options = toy_options(scratch / "run");
   options.resume = true;
@@ -144,7 +144,7 @@ TEST_CASE("trainer: resuming where there is nothing starts anew") {
   CHECK(train(task, toy_plan(), options).steps == 3);
 }
 
-TEST_CASE("trainer: a checkpoint elsewhere can be gone on from in a folder of one's own") {
+TEST_CASE("trainer: a checkpoint elsewhere can be resumed from in a new folder") {
   const ScratchFolder scratch;
   const auto recipe = toy_recipe(4);
   const auto whole = unbroken(recipe, toy_plan(), scratch / "whole");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The training loop from end to end, on a toy.
+// The training loop end to end, on the toy family.
 #include "ubique/engine/loop/trainer.h"
 
 #include <ATen/ATen.h>
@@ -25,7 +25,7 @@ double mean_of_first(const std::vector<double>& values, std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("trainer: a run learns, validates, and leaves a folder that tells of it") {
+TEST_CASE("trainer: a run learns, validates and writes its folder") {
   const ScratchFolder scratch;
   ToyTask task(toy_recipe(40), {.batch_norm = false, .dropout = 0});
   auto options = toy_options(scratch / "run");
@@ -55,7 +55,7 @@ TEST_CASE("trainer: a run learns, validates, and leaves a folder that tells of i
   CHECK(last.model.size() == 8);
 }
 
-TEST_CASE("trainer: a task hears of every epoch once its checkpoints are on disk") {
+TEST_CASE("trainer: epoch_closed is called after the epoch's checkpoints are on disk") {
   const ScratchFolder scratch;
   ToyTask task(toy_recipe(3));
   task.scripted = {0.1, 0.3, 0.2};
@@ -83,7 +83,7 @@ TEST_CASE("trainer: the same seed gives the same run, another seed another one")
   CHECK(first != losses("c", 6));
 }
 
-TEST_CASE("trainer: cutting an update into pieces changes rounding only") {
+TEST_CASE("trainer: the micro-batch size changes rounding only") {
   const ScratchFolder scratch;
   const auto weights = [&](const std::string& name, std::int64_t micro, std::int64_t accumulation) {
     ToyTask task(toy_recipe(2), {.batch_norm = false, .dropout = 0});
@@ -116,7 +116,7 @@ TEST_CASE("trainer: given weights are kept, fresh ones come from the seed alone"
   CHECK_FALSE(at::equal(kept, expected.toy().first));
 }
 
-TEST_CASE("trainer: averaged weights are what is validated and saved") {
+TEST_CASE("trainer: averaged weights are validated and saved") {
   const ScratchFolder scratch;
   auto recipe = toy_recipe(2);
   recipe.ema_decay = 0.9;
@@ -130,7 +130,7 @@ TEST_CASE("trainer: averaged weights are what is validated and saved") {
   CHECK((weights - average).abs().max().item<float>() < 0.5);
 }
 
-TEST_CASE("trainer: it stops early when the watched score does not become better") {
+TEST_CASE("trainer: it stops early when the watched score does not improve") {
   const ScratchFolder scratch;
   auto recipe = toy_recipe(50);
   recipe.patience = 2;
@@ -148,7 +148,7 @@ TEST_CASE("trainer: it stops early when the watched score does not become better
   CHECK(train(again, toy_plan(), options).steps == result.steps);
 }
 
-TEST_CASE("trainer: between epochs of the same score a named one decides, else the training loss") {
+TEST_CASE("trainer: a named score, else the training loss, breaks ties") {
   const ScratchFolder scratch;
   auto recipe = toy_recipe(4);
   recipe.watch_ties = "doubt_loss";
@@ -207,7 +207,7 @@ TEST_CASE("trainer: patience counts epochs, not validations") {
   CHECK(result.epochs == 9);  // best after 3, not better after 6 and 9
 }
 
-TEST_CASE("trainer: without anything held out the training loss decides") {
+TEST_CASE("trainer: without validation data the training loss decides") {
   const ScratchFolder scratch;
   ToyTask task(toy_recipe(3));
   task.unscored = true;
@@ -280,7 +280,7 @@ TEST_CASE("trainer: a family's own optimizer is used") {
   CHECK(steps == 3);
 }
 
-TEST_CASE("trainer: progress tells epoch, loss, score and memory") {
+TEST_CASE("trainer: progress shows epoch, loss, score and memory") {
   const ScratchFolder scratch;
   std::ostringstream out;
   ToyTask task(toy_recipe(2));
@@ -295,7 +295,7 @@ TEST_CASE("trainer: progress tells epoch, loss, score and memory") {
   }
 }
 
-TEST_CASE("trainer: what cannot be is refused before anything is learned") {
+TEST_CASE("trainer: impossible plans are refused before training") {
   const ScratchFolder scratch;
   auto recipe = toy_recipe(1);
   recipe.watch = "speed";

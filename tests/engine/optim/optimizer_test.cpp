@@ -10,6 +10,7 @@
 
 #include "tests/base/scratch.h"
 #include "ubique/base/numbers/random.h"
+#include "ubique/plan/needs.h"
 
 using namespace ubique;
 using namespace ubique::engine;
@@ -66,7 +67,7 @@ struct AdamWLoop {
 };
 
 /// Adam as TensorFlow 1 documents it: lr_t = lr sqrt(1 - b2^t) / (1 - b1^t), and eps ("epsilon
-/// hat") added to the root of what is not yet corrected.
+/// hat") added to the root before bias correction.
 struct Tf1Loop : AdamWLoop {
   using AdamWLoop::AdamWLoop;
   void step(const at::Tensor& g, const OptimizerOptions& o, const Rates& rates) {
@@ -197,7 +198,7 @@ TEST_CASE("sgd: momentum, nesterov and weight decay equal the textbook, skips ch
   }
 }
 
-TEST_CASE("optimizer: a saved state goes on bit by bit, from one path to itself") {
+TEST_CASE("optimizer: a loaded state continues bit by bit, fused and unfused") {
   for (const char* name : {"adamw", "adam_tf1", "sgd"}) {
     for (const bool fused : {true, false}) {
       OptimizerOptions options;
@@ -228,7 +229,16 @@ TEST_CASE("optimizer: a saved state goes on bit by bit, from one path to itself"
   }
 }
 
-TEST_CASE("optimizer: names that are none and states of others are refused") {
+TEST_CASE("optimizer: every listed name makes one") {
+  for (const auto& name : plan::optimizer_names()) {
+    CAPTURE(name);
+    OptimizerOptions options;
+    options.name = name;
+    CHECK(make_optimizer(options, some_parameters(), false) != nullptr);
+  }
+}
+
+TEST_CASE("optimizer: unknown names and states of other networks are refused") {
   OptimizerOptions options;
   options.name = "adamv";
   auto message =

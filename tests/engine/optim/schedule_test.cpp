@@ -31,7 +31,7 @@ Recipe one_cycle(double warmup) {
 
 }  // namespace
 
-TEST_CASE("schedule: onecycle has PyTorch's numbers, lr and momentum, at a whole turn") {
+TEST_CASE("schedule: onecycle has PyTorch's numbers, lr and momentum") {
   const auto schedule = make_schedule(one_cycle(0.01), 7400);
   struct Row {
     std::int64_t step;
@@ -48,7 +48,7 @@ TEST_CASE("schedule: onecycle has PyTorch's numbers, lr and momentum, at a whole
   CHECK(std::abs(schedule->at(3700).lr - 5.077190865517259e-4) < 1e-15);
 }
 
-TEST_CASE("schedule: onecycle follows whole tables of PyTorch where they are at hand") {
+TEST_CASE("schedule: onecycle follows PyTorch's golden tables, if present") {
   const std::filesystem::path folder =
       std::filesystem::path(UBIQUE_SOURCE_DIR) / ".." / "shared" / "golden" / "meshnet";
   if (!std::filesystem::exists(folder)) {
@@ -72,7 +72,7 @@ TEST_CASE("schedule: onecycle follows whole tables of PyTorch where they are at 
   }
 }
 
-TEST_CASE("schedule: onecycle of one step or without a momentum to cycle is no trap") {
+TEST_CASE("schedule: onecycle works with one step and without momentum") {
   for (const std::int64_t steps : {1, 2, 4}) {
     const auto schedule = make_schedule(one_cycle(0.25), steps);
     for (std::int64_t step = 0; step < steps; ++step) {
@@ -130,7 +130,7 @@ TEST_CASE("schedule: plateau lowers the rate after its patience and remembers ac
   CHECK(schedule->at(0).lr == 1e-3);
 }
 
-TEST_CASE("schedule: an unknown name is refused with a guess") {
+TEST_CASE("schedule: an unknown name is refused with a suggestion") {
   const auto message =
       test::refusal_of(ErrorKind::Usage, [] { make_schedule(recipe_of("one_cycle"), 10); });
   CHECK(test::contains(message, "Did you mean 'onecycle'?"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bytes of an event file. That TensorBoard itself reads it is tests/peers' business.
+// The bytes of an event file; tests/peers reads one with TensorBoard itself.
 #include "ubique/engine/run/event_file.h"
 
 #include <doctest/doctest.h>
@@ -46,7 +46,7 @@ TEST_CASE("event file: a record has its length and two masked checksums") {
                                            19));
 }
 
-TEST_CASE("event file: says its version, where the session starts, and each scalar") {
+TEST_CASE("event file: contains its version, the session start and each scalar") {
   const test::ScratchFolder folder;
   EventFile file(folder.path(), 300);
   file.add_scalars(301, {{"train/loss", 1.5}, {"train/lr", -2}});
@@ -61,7 +61,7 @@ TEST_CASE("event file: says its version, where the session starts, and each scal
   CHECK(messages[2].substr(9) == "\x10\xAD\x02\x2A\x24" + loss + rate);
 }
 
-TEST_CASE("event file: a folder that is not there is an input error") {
+TEST_CASE("event file: a missing folder is an input error") {
   const test::ScratchFolder folder;
   const auto error = test::refusal_of(ErrorKind::Input, [&] { EventFile(folder / "nowhere", 0); });
   CHECK(test::contains(error, "events.out.tfevents."));

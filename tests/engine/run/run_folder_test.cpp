@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Run folders: contents, locks, resumes, pruning; and metrics.jsonl.
 #include "ubique/engine/run/run_folder.h"
 
 #include <doctest/doctest.h>
@@ -35,7 +36,7 @@ std::vector<Json> lines_of(const fs::path& path) {
   return lines;
 }
 
-/// "s1 s2 e0": which records the file has, in its order.
+/// "s1 s2 e0": the records of the file, in order.
 std::string outline_of(const fs::path& path) {
   std::string outline;
   for (const auto& line : lines_of(path)) {
@@ -56,7 +57,7 @@ std::size_t event_files_in(const fs::path& folder) {
 
 }  // namespace
 
-TEST_CASE("run folder: holds what a run leaves behind") {
+TEST_CASE("run folder: has all files of a run") {
   const ScratchFolder scratch;
   const auto path = scratch / "runs/first";
   RunFolder run(path, /*resume=*/false);
@@ -81,7 +82,7 @@ TEST_CASE("run folder: holds what a run leaves behind") {
   CHECK(event_files_in(path) == 1);
 }
 
-TEST_CASE("run folder: a run that saved nothing makes room for another, one that did does not") {
+TEST_CASE("run folder: a run without checkpoints is replaced by a new one, others are refused") {
   const ScratchFolder scratch;
   const auto path = scratch / "run";
   {
@@ -100,7 +101,7 @@ TEST_CASE("run folder: a run that saved nothing makes room for another, one that
   CHECK(contains(refusal_of(ErrorKind::Usage, [&] { RunFolder(path, false); }),
                  "holds a run already"));
   make_folder(scratch / "own");
-  write_file(scratch / "own/run.yaml", "lr: 3\n");  // somebody's own file
+  write_file(scratch / "own/run.yaml", "lr: 3\n");  // not written by a run
   CHECK(contains(refusal_of(ErrorKind::Usage, [&] { RunFolder(scratch / "own", false); }),
                  "got run.yaml in it"));
 }
@@ -152,7 +153,7 @@ TEST_CASE("run folder: a file in its place is an input error") {
   CHECK(contains(refusal_of(ErrorKind::Input, [&] { RunFolder(folder / "x", false); }), "x"));
 }
 
-TEST_CASE("run folder: one process at a time, and the lock of a dead one is no lock") {
+TEST_CASE("run folder: one process at a time, and a dead process holds no lock") {
   const ScratchFolder folder;
   int ready[2];
   REQUIRE(::pipe(ready) == 0);
@@ -220,7 +221,7 @@ TEST_CASE("run folder: a killed and resumed run for TensorBoard") {
   CHECK(event_files_in(folder) == 2);
 }
 
-TEST_CASE("run folder: an epoch that is told again after a resume is there once") {
+TEST_CASE("run folder: an epoch that is logged again after a resume is there once") {
   const ScratchFolder folder;
   {
     RunFolder run(folder.path(), false);
@@ -234,7 +235,7 @@ TEST_CASE("run folder: an epoch that is told again after a resume is there once"
   CHECK(outline_of(folder / "metrics.jsonl") == "s4 e0");
 }
 
-TEST_CASE("run folder: from a checkpoint elsewhere, later steps are dropped as they come again") {
+TEST_CASE("run folder: after a resume from elsewhere, later steps are dropped when logged again") {
   const ScratchFolder folder;
   {
     RunFolder run(folder.path(), false);
@@ -245,7 +246,7 @@ TEST_CASE("run folder: from a checkpoint elsewhere, later steps are dropped as t
   CHECK(outline_of(folder / "metrics.jsonl") == "s1 s2 s3");
 }
 
-TEST_CASE("metrics: a line that a kill cut off is dropped") {
+TEST_CASE("metrics: a truncated line is dropped") {
   const ScratchFolder folder;
   const auto path = folder / "metrics.jsonl";
   { MetricsLog(path).add(step_record(1)); }
@@ -259,7 +260,7 @@ TEST_CASE("metrics: a line that a kill cut off is dropped") {
   }
 }
 
-TEST_CASE("metrics: what is not a number comes back as not a number") {
+TEST_CASE("metrics: NaN comes back as NaN") {
   const ScratchFolder folder;
   { MetricsLog(folder / "m").add(step_record(1, std::nan(""))); }
   const MetricsLog log(folder / "m");
@@ -269,7 +270,7 @@ TEST_CASE("metrics: what is not a number comes back as not a number") {
   CHECK(log.steps()[0].memory_peak == 1 << 21);
 }
 
-TEST_CASE("metrics: a disk that fills up leaves whole lines") {
+TEST_CASE("metrics: a full disk leaves complete lines") {
   const ScratchFolder folder;
   const auto child = start_child([&] {
     std::signal(SIGXFSZ, SIG_IGN);
@@ -289,7 +290,7 @@ TEST_CASE("metrics: a disk that fills up leaves whole lines") {
   CHECK(lines.back().at("step") == lines.size());
 }
 
-TEST_CASE("run folder: keeps so many step-N checkpoints, and best and last besides") {
+TEST_CASE("run folder: keeps the newest step-N checkpoints, and best and last") {
   const ScratchFolder folder;
   RunFolder run(folder.path(), false);
   run.save(checkpoint_of(5), "best", 2);
@@ -299,12 +300,12 @@ TEST_CASE("run folder: keeps so many step-N checkpoints, and best and last besid
   }
   CHECK(names_in(folder / "checkpoints") ==
         std::vector<std::string>{".last.previous", "best", "last", "step-10", "step-11"});
-  SUBCASE("the one just saved stays, though its number is small") {
+  SUBCASE("the one just saved is kept, even with a smaller number") {
     run.save(checkpoint_of(3), "step-3", 1);
     CHECK(names_in(folder / "checkpoints") ==
           std::vector<std::string>{".last.previous", "best", "last", "step-3"});
   }
-  SUBCASE("other names that begin alike are not ours to remove") {
+  SUBCASE("other names with the same prefix are not removed") {
     fs::create_directory(folder / "checkpoints/step-1-mine");
     run.save(checkpoint_of(12), "step-12", 1);
     CHECK(fs::exists(folder / "checkpoints/step-1-mine"));

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Ratios that are summed on the device.
 #include "ubique/engine/step/device_means.h"
 
 #include <ATen/ATen.h>
@@ -9,7 +10,7 @@ using namespace ubique;
 using namespace ubique::engine;
 using namespace ubique::test;
 
-TEST_CASE("ratios: means are over all updates since the last look, nothing is no number") {
+TEST_CASE("ratios: means are over all updates since the last clear; a count of 0 is omitted") {
   const auto device = kDevice;
   const auto scalar = [&](float value) { return at::full({}, value).to(device); };
   RatioSums sums;

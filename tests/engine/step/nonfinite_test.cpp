@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs that meet gradients which are not finite.
+// Runs with non-finite gradients.
 #include <ATen/ATen.h>
 #include <torch/nn/module.h>
 
@@ -10,7 +10,7 @@ using namespace ubique;
 using namespace ubique::engine;
 using namespace ubique::test;
 
-TEST_CASE("trainer: a bad update is skipped and counted, and the run goes on") {
+TEST_CASE("trainer: a non-finite update is skipped and counted, and the run continues") {
   const ScratchFolder scratch;
   for (const bool fused : {true, false}) {
     CAPTURE(fused);
@@ -31,7 +31,7 @@ TEST_CASE("trainer: a bad update is skipped and counted, and the run goes on") {
   }
 }
 
-TEST_CASE("trainer: a run that only skips stops with a dump that can be met again") {
+TEST_CASE("trainer: a run that only skips stops with a dump that reproduces the update") {
   const ScratchFolder scratch;
   auto recipe = toy_recipe(10);
   recipe.max_bad_steps = 3;
@@ -50,7 +50,7 @@ TEST_CASE("trainer: a run that only skips stops with a dump that can be met agai
   CHECK(dump.trainer_state["batch_samples"][0].size() == 2);
   const auto step = dump.step;
 
-  // Met again, with a network that no longer breaks: the same update, from the same weights.
+  // Reproduced with a network that stays finite: the same update, from the same weights.
   auto options = toy_options(scratch / "again");
   options.resume_from = folder;
   options.stop_requested = [] { return true; };

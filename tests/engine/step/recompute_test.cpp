@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient checkpointing: the same numbers, bit by bit, as keeping everything.
+// Gradient checkpointing gives the same numbers, bit by bit, as saving all activations.
 #include "ubique/engine/step/recompute.h"
 
 #include <ATen/ATen.h>

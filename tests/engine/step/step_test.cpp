@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Micro-batches: however samples are cut, the update is the same.
-#include "ubique/engine/step/step.h"
+// Gradient accumulation: the update is the same for every micro-batch size. Non-finite gradients.
+#include "ubique/engine/step/gradient_accumulation.h"
 
 #include <ATen/ATen.h>
 #include <torch/nn/module.h>
@@ -22,7 +22,7 @@ struct Summed {
   double loss = 0, miss = 0;
 };
 
-/// Gradients of the four samples 0..3 (weights 1, 2, 3, 1), cut as told.
+/// Gradients of the four samples 0..3 (weights 1, 2, 3, 1), in the given micro-batches.
 Summed summed(const std::vector<std::vector<std::int64_t>>& cuts, bool scaling = false,
               bool by_samples = false) {
   const auto device = kDevice;
@@ -32,13 +32,13 @@ Summed summed(const std::vector<std::vector<std::int64_t>>& cuts, bool scaling =
   const auto parameters = trainable_parameters(model.network());
   const ToyDataset data(8, 0);
   const GradScaler scaler(device, scaling);
-  Accumulation sum(model, scaler, device.type(), {});
+  GradientAccumulation sum(model, scaler, device.type(), {});
   for (const auto& cut : cuts) {
     auto batch = data.load(cut, SampleRandoms(Random(1)));
     if (by_samples) batch.weight = static_cast<double>(batch.samples);  // a mean of means
     sum.add(to_device(batch, device, toy_plan()));
   }
-  settle_gradients(parameters, sum.factor(), scaler.inverse(), 0);
+  scale_and_clip_gradients(parameters, sum.factor(), scaler.inverse(), 0);
   Summed result;
   for (const auto& [name, parameter] : parameters) {
     if (parameter.grad().defined()) result.gradients.emplace_back(name, parameter.grad().cpu());
@@ -85,12 +85,12 @@ TEST_CASE("step: a single batch keeps every bit of its gradients, scaled or not"
   }
 }
 
-TEST_CASE("step: a batch without weight is left out, a wrong weight is a fault") {
+TEST_CASE("step: a batch of weight 0 is ignored, an invalid weight is an error") {
   const auto device = kDevice;
   ToyModel model;
   model.network().to(device);
   const GradScaler scaler(device, false);
-  Accumulation sum(model, scaler, device.type(), {});
+  GradientAccumulation sum(model, scaler, device.type(), {});
   auto batch =
       to_device(ToyDataset(4).load({0, 1}, engine::SampleRandoms(Random(1))), device, toy_plan());
   batch.weight = 0;
@@ -101,7 +101,7 @@ TEST_CASE("step: a batch without weight is left out, a wrong weight is a fault")
   refusal_of(ErrorKind::Internal, [&] { sum.add(batch); });
 }
 
-TEST_CASE("guard: the norm is told before clipping, and clipping keeps the direction") {
+TEST_CASE("guard: the norm is measured before clipping, and clipping keeps the direction") {
   const auto device = kDevice;
   const auto f32 = at::TensorOptions(at::kFloat).device(device);
   NamedTensors parameters = {{"a", at::zeros({2}, f32).requires_grad_()},
@@ -112,40 +112,40 @@ TEST_CASE("guard: the norm is told before clipping, and clipping keeps the direc
     parameters[1].second.mutable_grad() = at::tensor({z}).to(device);
   };
   set(2, 3, 6);
-  auto facts = settle_gradients(parameters, 1, {}, 0);
-  CHECK(facts.norm.item<float>() == 7);
-  CHECK(facts.bad.item<float>() == 0);
-  facts = settle_gradients(parameters, 1, {}, 3.5);
-  CHECK(facts.norm.item<float>() == 7);
+  auto result = scale_and_clip_gradients(parameters, 1, {}, 0);
+  CHECK(result.norm.item<float>() == 7);
+  CHECK(result.bad.item<float>() == 0);
+  result = scale_and_clip_gradients(parameters, 1, {}, 3.5);
+  CHECK(result.norm.item<float>() == 7);
   CHECK(parameters[1].second.grad().item<float>() == doctest::Approx(3).epsilon(1e-6));
   set(2, 3, 6);
-  facts = settle_gradients(parameters, 0.5, at::full({}, 0.25, f32), 100);
-  CHECK(facts.norm.item<float>() == doctest::Approx(7.0 / 8));
+  result = scale_and_clip_gradients(parameters, 0.5, at::full({}, 0.25, f32), 100);
+  CHECK(result.norm.item<float>() == doctest::Approx(7.0 / 8));
   CHECK(parameters[1].second.grad().item<float>() == doctest::Approx(6.0 / 8));
   set(2, std::numeric_limits<float>::infinity(), 6);
-  CHECK(settle_gradients(parameters, 1, {}, 1).bad.item<float>() == 1);
+  CHECK(scale_and_clip_gradients(parameters, 1, {}, 1).bad.item<float>() == 1);
   set(2, std::numeric_limits<float>::quiet_NaN(), 6);
-  CHECK(settle_gradients(parameters, 1, {}, 0).bad.item<float>() == 1);
+  CHECK(scale_and_clip_gradients(parameters, 1, {}, 0).bad.item<float>() == 1);
 }
 
-TEST_CASE("guard: skips are counted, in all and in a row") {
+TEST_CASE("guard: skipped updates are counted, in total and in a row") {
   SkipCounter counter(kDevice);
   for (const float bad : {1.F, 0.F, 1.F, 1.F}) counter.observe(at::full({}, bad).to(kDevice));
   CHECK(counter.total().item<float>() == 3);
   CHECK(counter.in_a_row().item<float>() == 2);
 }
 
-TEST_CASE("guard: statistics that are not finite go back, the others stay") {
+TEST_CASE("guard: only non-finite statistics are reset") {
   const auto device = kDevice;
   auto mean = at::tensor({1.F, 2.F}).to(device), count = at::tensor({3}).to(device);
-  StatisticsGuard guard({{"bn.running_mean", mean}, {"bn.num_batches_tracked", count}});
-  guard.remember();
+  StatisticsBackup backup({{"bn.running_mean", mean}, {"bn.num_batches_tracked", count}});
+  backup.save();
   mean.copy_(at::tensor({5.F, std::numeric_limits<float>::quiet_NaN()}));
   count.add_(1);
-  guard.reset_nonfinite();
+  backup.reset_nonfinite();
   CHECK(at::equal(mean.cpu(), at::tensor({5.F, 2.F})));
   CHECK(count.item<std::int64_t>() == 4);
-  guard.restore();
+  backup.restore();
   CHECK(at::equal(mean.cpu(), at::tensor({1.F, 2.F})));
   CHECK(count.item<std::int64_t>() == 3);
 }

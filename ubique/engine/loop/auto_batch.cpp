@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Halves the micro-batch, then raises gradient checkpointing; the trial step.
 #include "ubique/engine/loop/auto_batch.h"
 
 #include <fmt/format.h>
@@ -37,22 +38,22 @@ plan::Plan reduce_memory(plan::Plan plan, const plan::Needs& needs, const std::s
 }
 
 std::string try_batch(Learner& learner, const Dataset& dataset, const plan::Plan& plan) {
-  data::MicroBatch piece;
-  piece.indices = dataset.largest(std::min(plan.micro_batch.value, dataset.size()));
-  const auto loaded = load_piece(dataset, std::move(piece), 0, plan.pinned_memory.value);
-  std::string trouble;
+  data::MicroBatch micro_batch;
+  micro_batch.indices = dataset.largest(std::min(plan.micro_batch.value, dataset.size()));
+  const auto loaded = load_batch(dataset, std::move(micro_batch), 0, plan.pinned_memory.value);
+  std::string message;
   learner.begin();
   try {
     learner.add(loaded.batch);
   } catch (const std::exception& error) {
     if (!device::is_out_of_memory(error)) throw;
-    trouble = first_words(error);
+    message = first_line(error);
   }
-  learner.discard_state();
-  return trouble;
+  learner.discard();
+  return message;
 }
 
-std::string first_words(const std::exception& error) {
+std::string first_line(const std::exception& error) {
   const std::string message = error.what();
   constexpr std::size_t kMost = 160;
   return message.substr(0, std::min(message.find('\n'), kMost));

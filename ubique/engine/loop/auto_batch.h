@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When memory runs out: how a plan gives way, and one trial step that finds out beforehand. The
+// Out-of-memory handling: a plan that uses less memory, and a trial step before training. The
 // samples of an update stay the same.
 #pragma once
 
@@ -10,16 +10,15 @@
 
 namespace ubique::engine {
 
-/// The plan with half the samples at once or, where that is one already, with (more) gradient
-/// checkpointing. Device error with advice if neither is left. `why` is what the device said.
+/// The plan with half the micro-batch or, if that is 1 already, with (more) gradient checkpointing.
+/// Device error with advice if nothing is left to reduce. `why` is the device's message.
 plan::Plan reduce_memory(plan::Plan plan, const plan::Needs& needs, const std::string& why);
 
-/// One forward and backward pass on the largest samples, whose gradients are thrown away: nothing
-/// that is learned or drawn changes. Returns what the device said when memory ran out, else
-/// nothing.
+/// One forward and backward pass on the largest samples; weights and random generators are
+/// unchanged afterwards. Returns the device's out-of-memory message, or an empty string.
 std::string try_batch(Learner& learner, const Dataset& dataset, const plan::Plan& plan);
 
-/// The first line of an "out of memory", for people.
-std::string first_words(const std::exception& error);
+/// The first line of an out-of-memory message.
+std::string first_line(const std::exception& error);
 
 }  // namespace ubique::engine

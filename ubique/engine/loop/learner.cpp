@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Updates computed step by step, eval mode, and the learner's part of a checkpoint.
 #include "ubique/engine/loop/learner.h"
 
 #include <ATen/ATen.h>
@@ -35,7 +36,7 @@ void append_under(NamedTensors& list, const std::string& prefix, const NamedTens
   for (const auto& [name, tensor] : tensors) list.emplace_back(prefix + "." + name, tensor);
 }
 
-/// The same list with some tensors in place of those of their names.
+/// The list with the tensors of `by` in place of those of the same name.
 NamedTensors replaced(NamedTensors list, const NamedTensors& by) {
   for (auto& [name, tensor] : list) {
     const auto other = find_tensor(by, name);
@@ -60,62 +61,62 @@ Learner::Learner(Task& task, const plan::Plan& plan, c10::Device device, std::in
       schedule_(make_schedule(task.recipe(), total_steps)),
       scaler_(device, plan.grad_scaler.value),
       averages_(parameters_, task.recipe().ema_decay),
-      averages_taken_(averages_.enabled() && optimizer_->take_averages(averages_)),
+      averages_fused_(averages_.enabled() && optimizer_->take_averages(averages_)),
       skipped_(device),
       statistics_(running_statistics(model_.network())) {
   model_.network().train();
 }
 
 void Learner::begin() {
-  statistics_.remember();
+  statistics_.save();
   before_ = generator_states(device_);
   optimizer_->zero_grad();
   sum_.emplace(model_, scaler_, device_.type(), autocast_of(plan_));
 }
 
 void Learner::add(const Batch& batch) {
-  if (records(batch)) return add_recorded(batch);
+  if (is_recordable(batch)) return add_recorded(batch);
   sum_->add(to_device(batch, device_, plan_));
 }
 
-UpdateFacts Learner::finish(std::int64_t step) {
-  if (waiting_) return finish_recorded(step);
+UpdateResult Learner::finish(std::int64_t step) {
+  if (replay_pending_) return finish_recorded(step);
   const c10::NoGradGuard no_gradients;
-  UpdateFacts facts;
-  facts.rates = schedule_->at(step);
-  facts.weight = sum_->weight();
-  facts.samples = sum_->samples();
-  optimizer_->prepare(facts.rates);
-  conclude(facts);
+  UpdateResult result;
+  result.rates = schedule_->at(step);
+  result.weight = sum_->weight();
+  result.samples = sum_->samples();
+  optimizer_->prepare(result.rates);
+  apply_update(result);
   optimizer_->zero_grad();
   sum_.reset();
-  return facts;
+  return result;
 }
 
-/// From the gradients of sum_ to new weights, on the device alone.
-void Learner::conclude(UpdateFacts& facts) {
-  facts.scale = scaler_.scale().clone();
-  auto learns = parameters_;
-  for (auto& leaf : model_.extra_leaves()) learns.push_back(std::move(leaf));
-  const auto settled =
-      settle_gradients(learns, sum_->factor(), scaler_.inverse(), task_.recipe().clip_norm);
-  facts.norm = settled.norm;
-  facts.bad = settled.bad;
-  facts.loss = sum_->empty() ? at::zeros_like(facts.norm) : sum_->loss().to(at::kFloat);
-  facts.metrics = sum_->metrics();
-  facts.ratios = sum_->ratios();
+/// Computes new weights from the gradients of sum_, without waiting for the device.
+void Learner::apply_update(UpdateResult& result) {
+  result.scale = scaler_.scale().clone();
+  auto leaves = parameters_;
+  for (auto& leaf : model_.extra_leaves()) leaves.push_back(std::move(leaf));
+  const auto gradient =
+      scale_and_clip_gradients(leaves, sum_->factor(), scaler_.inverse(), task_.recipe().clip_norm);
+  result.norm = gradient.norm;
+  result.bad = gradient.bad;
+  result.loss = sum_->empty() ? at::zeros_like(result.norm) : sum_->loss().to(at::kFloat);
+  result.metrics = sum_->metrics();
+  result.ratios = sum_->ratios();
   if (sum_->empty()) return;
-  optimizer_->step(facts.bad);
-  if (!averages_taken_) averages_.update();
-  scaler_.update(facts.bad);
-  skipped_.observe(facts.bad);
+  optimizer_->step(result.bad);
+  if (!averages_fused_) averages_.update();
+  scaler_.update(result.bad);
+  skipped_.observe(result.bad);
   statistics_.reset_nonfinite();
-  model_.commit_state(facts.bad);
+  model_.commit_state(result.bad);
 }
 
-void Learner::discard_state() {
+void Learner::discard() {
   sum_.reset();
-  waiting_ = false;
+  replay_pending_ = false;
   if (recorded_ && !recorded_->work) recorded_.reset();
   model_.discard_state();
   optimizer_->zero_grad();
@@ -123,7 +124,7 @@ void Learner::discard_state() {
   restore_generators(device_, before_);
 }
 
-struct Learner::AtRest::Held {
+struct Learner::EvalMode::Held {
   explicit Held(Learner& learner)
       : network(learner.model_.network()),
         generators(learner.device_),
@@ -136,16 +137,16 @@ struct Learner::AtRest::Held {
   Held& operator=(const Held&) = delete;
 
   torch::nn::Module& network;
-  KeepGenerators generators;
+  ScopedGenerators generators;
   AveragedWeights::InPlace averages;
   c10::NoGradGuard no_gradients;
   Autocast autocast;
 };
 
-Learner::AtRest::AtRest(Learner& learner) : held_(std::make_unique<Held>(learner)) {}
-Learner::AtRest::~AtRest() = default;
+Learner::EvalMode::EvalMode(Learner& learner) : held_(std::make_unique<Held>(learner)) {}
+Learner::EvalMode::~EvalMode() = default;
 
-void Learner::put_generators(Checkpoint& checkpoint, const GeneratorStates& states) const {
+void Learner::save_generators(Checkpoint& checkpoint, const GeneratorStates& states) const {
   checkpoint.trainer.emplace_back("generator.cpu", states.cpu);
   if (states.device.defined()) {
     checkpoint.trainer.emplace_back("generator.device", states.device);
@@ -159,7 +160,8 @@ void Learner::load_generators(const Checkpoint& checkpoint) {
   GeneratorStates states{find_tensor(checkpoint.trainer, "generator.cpu"), {}};
   if (saved == type) states.device = find_tensor(checkpoint.trainer, "generator.device");
   if (saved != type) {
-    log::info("the checkpoint is from another kind of device ({}): dropout draws anew", saved);
+    log::info("the checkpoint is from another kind of device ({}): dropout uses new random numbers",
+              saved);
   }
   restore_generators(device_, states);
 }
@@ -170,7 +172,7 @@ void Learner::save(Checkpoint& checkpoint) const {
   if (averages_.enabled()) append_under(checkpoint.trainer, "weights", parameters_);
   append_under(checkpoint.trainer, "optimizer", optimizer_->state());
   append_under(checkpoint.trainer, "carry", model_.persistent_state());
-  put_generators(checkpoint, generator_states(device_));
+  save_generators(checkpoint, generator_states(device_));
   auto& state = checkpoint.trainer_state;
   state["optimizer"] = task_.recipe().optimizer.name;
   state["schedule"] = schedule_->state();
@@ -178,14 +180,14 @@ void Learner::save(Checkpoint& checkpoint) const {
   state["skipped"] = skipped_.total().item<double>();
 }
 
-void Learner::save_before(Checkpoint& checkpoint, const UpdateFacts& facts) const {
+void Learner::save_before(Checkpoint& checkpoint, const UpdateResult& result) const {
   save(checkpoint);
-  checkpoint.model = replaced(std::move(checkpoint.model), statistics_.remembered());
+  checkpoint.model = replaced(std::move(checkpoint.model), statistics_.saved());
   std::erase_if(checkpoint.trainer,
                 [](const auto& item) { return item.first.starts_with("generator."); });
-  put_generators(checkpoint, before_);
+  save_generators(checkpoint, before_);
   if (scaler_.enabled()) {
-    checkpoint.trainer_state["scaler"] = {{"scale", facts.scale.item<double>()}, {"tracker", 0}};
+    checkpoint.trainer_state["scaler"] = {{"scale", result.scale.item<double>()}, {"tracker", 0}};
   }
 }
 
@@ -193,7 +195,7 @@ void Learner::load(const Checkpoint& checkpoint) {
   const auto& state = checkpoint.trainer_state;
   check(state.is_object(), ErrorKind::Input,
         "[engine.resume] the checkpoint holds weights only; got no trainer state, expected one to "
-        "go on from. Start from it with --model instead.");
+        "resume from. Start from it with --model instead.");
   const auto name = state.value("optimizer", "");
   check(name == task_.recipe().optimizer.name, ErrorKind::Input,
         "[engine.resume] the checkpoint was trained with another optimizer; got {}, expected {}.",
@@ -209,18 +211,18 @@ void Learner::load(const Checkpoint& checkpoint) {
 
 void Learner::load_persistent_state(const NamedTensors& saved) {
   const c10::NoGradGuard no_gradients;
-  const auto carry = model_.persistent_state();
+  const auto state = model_.persistent_state();
   const auto fits = [&](const auto& item) {
     const auto found = find_tensor(saved, item.first);
     return found.defined() && found.sizes() == item.second.sizes();
   };
-  if (!std::all_of(carry.begin(), carry.end(), fits)) {
+  if (!std::all_of(state.begin(), state.end(), fits)) {
     log::warn(
-        "[engine.resume] what the checkpoint carries from update to update has another form: "
-        "it begins anew");
+        "[engine.resume] the checkpoint's persistent state has other shapes than the model's: "
+        "it starts anew");
     return;
   }
-  for (const auto& [name, tensor] : carry) tensor.copy_(find_tensor(saved, name));
+  for (const auto& [name, tensor] : state) tensor.copy_(find_tensor(saved, name));
 }
 
 }  // namespace ubique::engine

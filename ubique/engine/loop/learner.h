@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A network that learns: model, optimizer, schedule, loss scaling, averaged weights and guards,
-// with all that an exact resume needs of them. It makes one update at a time; which batches, when
-// to validate and what to keep is the trainer's business.
+// One training update at a time: model, optimizer, schedule, loss scaling, averaged weights and
+// the handling of non-finite gradients, with the state for an exact resume. The trainer chooses
+// batches, validations and checkpoints.
 #pragma once
 
 #include <memory>
@@ -14,16 +14,16 @@
 #include "ubique/engine/optim/optimizer.h"
 #include "ubique/engine/optim/schedule.h"
 #include "ubique/engine/step/generators.h"
+#include "ubique/engine/step/gradient_accumulation.h"
 #include "ubique/engine/step/nonfinite.h"
-#include "ubique/engine/step/step.h"
 
 namespace ubique::engine {
 
-/// The weights that training goes on with; the model's own tensors are averages if there are any.
+/// The weights to continue training with; the checkpoint's model tensors may be averages.
 NamedTensors training_weights(const Checkpoint& checkpoint);
 
-/// What an update came to. Tensors are f32 device scalars: reading them waits.
-struct UpdateFacts {
+/// The results of an update. Tensors are f32 device scalars: reading them waits for the device.
+struct UpdateResult {
   at::Tensor loss, norm, bad, scale;
   NamedTensors metrics;
   std::vector<Ratio> ratios;
@@ -37,44 +37,45 @@ class Learner {
   /// The network is on the device already.
   Learner(Task& task, const plan::Plan& plan, c10::Device device, std::int64_t total_steps);
 
-  /// begin, add (once or more), then finish; or abandon, which leaves everything as begin found it.
-  /// Where the plan has it, an update of one whole batch is recorded and played from then on. If
-  /// memory runs out it does so in add().
+  /// begin, add (once or more), then finish; or discard, which restores the state before begin.
+  /// With the plan's graph_capture, an update of one batch is recorded once and replayed from then
+  /// on. Out-of-memory errors come from add() only.
   void begin();
   void add(const Batch& batch);  ///< on the host
-  UpdateFacts finish(std::int64_t step);
-  void discard_state();
+  UpdateResult finish(std::int64_t step);
+  void discard();
 
-  /// Less memory from now on: another micro-batch, recomputation.
-  void follow(const plan::Plan& plan) {
+  /// Continues with another micro-batch or more gradient checkpointing.
+  void set_plan(const plan::Plan& plan) {
     plan_ = plan;
     recorded_.reset();
   }
 
-  /// The network, the averages in its place if there are any, in eval mode without gradient, under
-  /// the plan's autocast; everything as before afterwards, torch's generators too.
+  /// Runs `work` with the network in eval mode, with averaged weights if there are any, without
+  /// gradients, under the plan's autocast. Everything is restored afterwards, torch's random
+  /// generators too.
   template <typename Work>
-  auto at_rest(const Work& work);
+  auto in_eval_mode(const Work& work);
 
   void observe(double score) { schedule_->observe(score); }
   const SkipCounter& skipped() const { return skipped_; }
 
   void save(Checkpoint& checkpoint) const;  ///< model, trainer, and its part of trainer_state
-  /// The state before the update that was just finished and skipped: with it one meets it again.
-  void save_before(Checkpoint& checkpoint, const UpdateFacts& facts) const;
-  /// All but the network's own tensors, which are there already (training_weights). Input error for
-  /// a checkpoint that holds none of it, or of another network.
+  /// Saves the state from before the skipped update, so that it can be reproduced.
+  void save_before(Checkpoint& checkpoint, const UpdateResult& result) const;
+  /// Everything but the network's weights, which are loaded already (training_weights). Input error
+  /// for a checkpoint without a trainer's state or of another network.
   void load(const Checkpoint& checkpoint);
 
  private:
-  class AtRest;
-  void put_generators(Checkpoint& checkpoint, const GeneratorStates& states) const;
+  class EvalMode;
+  void save_generators(Checkpoint& checkpoint, const GeneratorStates& states) const;
   void load_generators(const Checkpoint& checkpoint);
   void load_persistent_state(const NamedTensors& saved);
-  void conclude(UpdateFacts& facts);
-  bool records(const Batch& batch) const;
+  void apply_update(UpdateResult& result);
+  bool is_recordable(const Batch& batch) const;
   void add_recorded(const Batch& batch);
-  UpdateFacts finish_recorded(std::int64_t step);
+  UpdateResult finish_recorded(std::int64_t step);
   void record();
   std::vector<at::Tensor> changing_state() const;
 
@@ -87,29 +88,29 @@ class Learner {
   std::unique_ptr<Schedule> schedule_;
   GradScaler scaler_;
   AveragedWeights averages_;
-  bool averages_taken_;  // by the optimizer
+  bool averages_fused_;  // the optimizer updates averages_
   SkipCounter skipped_;
-  StatisticsGuard statistics_;
-  GeneratorStates before_;  // of the update under way
-  std::optional<Accumulation> sum_;
+  StatisticsBackup statistics_;
+  GeneratorStates before_;  // from before the current update
+  std::optional<GradientAccumulation> sum_;
 
-  /// An update of one batch, with what it reads and writes each time it is played.
+  /// A recorded update of one batch, with the tensors that each replay reads and writes.
   struct Recorded {
     Batch batch;  // on the device
-    UpdateFacts facts;
+    UpdateResult result;
     std::unique_ptr<device::Recording> work;
   };
   std::optional<Recorded> recorded_;
-  bool waiting_ = false;  // for finish() to play recorded_
+  bool replay_pending_ = false;  // finish() has to replay recorded_
 };
 
-/// See Learner::at_rest.
-class Learner::AtRest {
+/// The scope of Learner::in_eval_mode.
+class Learner::EvalMode {
  public:
-  explicit AtRest(Learner& learner);
-  ~AtRest();
-  AtRest(const AtRest&) = delete;
-  AtRest& operator=(const AtRest&) = delete;
+  explicit EvalMode(Learner& learner);
+  ~EvalMode();
+  EvalMode(const EvalMode&) = delete;
+  EvalMode& operator=(const EvalMode&) = delete;
 
  private:
   struct Held;
@@ -117,8 +118,8 @@ class Learner::AtRest {
 };
 
 template <typename Work>
-auto Learner::at_rest(const Work& work) {
-  const AtRest rest(*this);
+auto Learner::in_eval_mode(const Work& work) {
+  const EvalMode scope(*this);
   return work();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Updates that are recorded once and played from then on: small networks would otherwise spend
-// their time on launching kernels.
+// Updates that are recorded once (CUDA graphs) and replayed: small networks would otherwise spend
+// their time on kernel launches.
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 #include <torch/nn/module.h>
@@ -10,12 +10,12 @@
 
 namespace ubique::engine {
 
-bool Learner::records(const Batch& batch) const {
+bool Learner::is_recordable(const Batch& batch) const {
   const bool whole = plan_.accumulation.value == 1 && batch.samples == plan_.micro_batch.value;
   return plan_.graph_capture.value && whole && batch.weight > 0 && optimizer_->capturable();
 }
 
-/// Everything that an update changes.
+/// All tensors that an update changes.
 std::vector<at::Tensor> Learner::changing_state() const {
   std::vector<at::Tensor> tensors = {scaler_.scale(), scaler_.tracker(), skipped_.total(),
                                      skipped_.in_a_row()};
@@ -29,36 +29,36 @@ std::vector<at::Tensor> Learner::changing_state() const {
   return tensors;
 }
 
-/// Recording rehearses the work, so the state is put back afterwards, whatever happens: the update
-/// itself is yet to be played.
+/// Recording executes the work too, so the state is restored afterwards, also after an error: the
+/// update itself is still to be replayed.
 void Learner::record() {
   auto& recorded = *recorded_;
   std::vector<at::Tensor> before;
   for (const auto& tensor : changing_state()) before.push_back(tensor.clone());
-  const auto put_back = [&] {
+  const auto restore = [&] {
     sum_.reset();
     const c10::NoGradGuard no_gradients;
     const auto now = changing_state();
     for (std::size_t i = 0; i < now.size(); ++i) at::Tensor(now[i]).copy_(before[i]);
     restore_generators(device_, before_);
   };
-  optimizer_->prepare(schedule_->at(0));  // any rates do
+  optimizer_->prepare(schedule_->at(0));  // any rates will do
   try {
     recorded.work = device::record(device_, [&] {
       optimizer_->zero_grad();
       sum_.emplace(model_, scaler_, device_.type(), autocast_of(plan_));
       sum_->add(recorded.batch);
       const c10::NoGradGuard no_gradients;
-      conclude(recorded.facts);
+      apply_update(recorded.result);
     });
   } catch (...) {
-    put_back();
+    restore();
     throw;
   }
-  put_back();
+  restore();
 }
 
-/// All that may run out of memory is done here, so that finish() only plays.
+/// Does everything that may run out of memory, so that finish() only replays.
 void Learner::add_recorded(const Batch& batch) {
   if (recorded_) {
     for (auto& [name, tensor] : recorded_->batch.tensors) {
@@ -66,29 +66,29 @@ void Learner::add_recorded(const Batch& batch) {
     }
   } else {
     recorded_.emplace(Recorded{to_device(batch, device_, plan_), {}, nullptr});
-    // Its own memory: what it is played with is copied here.
+    // Own memory: later batches are copied into it.
     for (auto& [name, tensor] : recorded_->batch.tensors) tensor = tensor.clone();
     record();
   }
-  waiting_ = recorded_->work != nullptr;
-  if (waiting_) return;
-  plan_.graph_capture.value = false;  // refused: one by one from now on
+  replay_pending_ = recorded_->work != nullptr;
+  if (replay_pending_) return;
+  plan_.graph_capture.value = false;  // not supported here: no recording from now on
   const auto kept = recorded_->batch;
   recorded_.reset();
   begin();
   sum_->add(kept);
 }
 
-UpdateFacts Learner::finish_recorded(std::int64_t step) {
-  waiting_ = false;
+UpdateResult Learner::finish_recorded(std::int64_t step) {
+  replay_pending_ = false;
   const auto rates = schedule_->at(step);
   optimizer_->prepare(rates);
   recorded_->work->replay();
-  auto facts = recorded_->facts;
-  facts.rates = rates;
-  facts.weight = recorded_->batch.weight;
-  facts.samples = recorded_->batch.samples;
-  return facts;
+  auto result = recorded_->result;
+  result.rates = rates;
+  result.weight = recorded_->batch.weight;
+  result.samples = recorded_->batch.samples;
+  return result;
 }
 
 }  // namespace ubique::engine

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Splits updates into micro_batches and loads them in a thread pool.
 #include "ubique/engine/loop/loader.h"
 
 #include <ATen/ATen.h>
@@ -9,7 +10,7 @@
 
 #include "ubique/base/error.h"
 #include "ubique/device/runtime.h"
-#include "ubique/engine/loop/seed_streams.h"
+#include "ubique/engine/loop/run_state.h"
 
 namespace ubique::engine {
 namespace {
@@ -22,81 +23,83 @@ std::string samples_text(const std::vector<std::int64_t>& indices) {
                      shown < indices.size() ? ", ..." : "");
 }
 
-/// The pieces of one update after another.
-class PieceSource {
+/// The micro-batches of all updates, in order.
+class MicroBatchSource {
  public:
-  PieceSource(data::Sampler sampler, data::Cursor start, std::int64_t updates, std::int64_t at_once)
-      : sampler_(std::move(sampler)), cursor_(start), left_(updates), at_once_(at_once) {}
+  MicroBatchSource(data::Sampler sampler, data::Cursor start, std::int64_t updates,
+                   std::int64_t size)
+      : sampler_(std::move(sampler)), cursor_(start), left_(updates), size_(size) {}
 
   std::optional<data::MicroBatch> next() {
     if (waiting_.empty()) {
       if (left_ <= 0) return std::nullopt;
-      for (auto& piece : sampler_.micro_batches(cursor_, at_once_))
-        waiting_.push_back(std::move(piece));
+      for (auto& micro_batch : sampler_.micro_batches(cursor_, size_))
+        waiting_.push_back(std::move(micro_batch));
       cursor_ = sampler_.after(cursor_);
       --left_;
     }
-    auto piece = std::move(waiting_.front());
+    auto micro_batch = std::move(waiting_.front());
     waiting_.pop_front();
-    return piece;
+    return micro_batch;
   }
 
  private:
   data::Sampler sampler_;
   data::Cursor cursor_;
-  std::int64_t left_, at_once_;
+  std::int64_t left_, size_;
   std::deque<data::MicroBatch> waiting_;
 };
 
 }  // namespace
 
-LoadedPiece load_piece(const Dataset& dataset, data::MicroBatch piece, std::uint64_t seed,
+LoadedBatch load_batch(const Dataset& dataset, data::MicroBatch micro_batch, std::uint64_t seed,
                        bool pinned) {
-  const SampleRandoms randoms(Random(seed, number(Stream::Augmentation))
-                                  .fork(static_cast<std::uint64_t>(piece.cursor.epoch)),
-                              piece.position);
+  const SampleRandoms randoms(Random(seed, number(SeedStream::Augmentation))
+                                  .fork(static_cast<std::uint64_t>(micro_batch.cursor.epoch)),
+                              micro_batch.position);
   try {
-    auto batch = dataset.load(piece.indices, randoms);
-    batch.first = piece.first;
+    auto batch = dataset.load(micro_batch.indices, randoms);
+    batch.first = micro_batch.first;
     if (pinned) {
       for (auto& [name, tensor] : batch.tensors) tensor = tensor.pin_memory();
     }
-    return {std::move(piece), std::move(batch)};
+    return {std::move(micro_batch), std::move(batch)};
   } catch (const Error& error) {
     throw Error(error.kind(),
-                fmt::format("{} (loading {})", error.what(), samples_text(piece.indices)));
+                fmt::format("{} (loading {})", error.what(), samples_text(micro_batch.indices)));
   } catch (const std::exception& error) {
     if (device::is_out_of_memory(error)) throw;
     fail(ErrorKind::Input, "[engine.load] {} cannot be loaded; got \"{}\".",
-         samples_text(piece.indices), error.what());
+         samples_text(micro_batch.indices), error.what());
   }
 }
 
 Loader::Loader(const Dataset& dataset, data::Sampler sampler, const plan::Plan& plan,
                std::uint64_t seed, data::Cursor start, std::int64_t updates) {
-  auto source =
-      std::make_shared<PieceSource>(std::move(sampler), start, updates, plan.micro_batch.value);
+  auto source = std::make_shared<MicroBatchSource>(std::move(sampler), start, updates,
+                                                   plan.micro_batch.value);
   const bool pinned = plan.pinned_memory.value;
   auto jobs = [&dataset, source, seed,
-               pinned]() -> std::optional<data::Prefetch<LoadedPiece>::Job> {
-    auto piece = source->next();
-    if (!piece) return std::nullopt;
-    return [&dataset, piece = std::move(*piece), seed, pinned] {
-      return load_piece(dataset, piece, seed, pinned);
+               pinned]() -> std::optional<data::Prefetch<LoadedBatch>::Job> {
+    auto micro_batch = source->next();
+    if (!micro_batch) return std::nullopt;
+    return [&dataset, micro_batch = std::move(*micro_batch), seed, pinned] {
+      return load_batch(dataset, micro_batch, seed, pinned);
     };
   };
-  // A worker is one of several: its tensor ops must not each start a team of threads. The setting
-  // is the thread's own, but threads begun later would inherit it, so it is put back here.
+  // Tensor ops in workers must not start thread pools of their own. The setting is per thread, but
+  // threads started later would inherit it, so it is restored here.
   const int threads = at::get_num_threads();
-  prefetch_ = std::make_unique<data::Prefetch<LoadedPiece>>(
+  prefetch_ = std::make_unique<data::Prefetch<LoadedBatch>>(
       std::move(jobs), plan.prefetch_threads.value, [] { at::set_num_threads(1); });
   if (plan.prefetch_threads.value > 0) at::set_num_threads(threads);
 }
 
-LoadedPiece Loader::next() {
-  auto piece = prefetch_->next();
-  check(piece.has_value(), ErrorKind::Internal, "[engine.load] asked for more than was planned.");
-  return std::move(*piece);
+LoadedBatch Loader::next() {
+  auto micro_batch = prefetch_->next();
+  check(micro_batch.has_value(), ErrorKind::Internal,
+        "[engine.load] no batch is left; more were requested than planned.");
+  return std::move(*micro_batch);
 }
 
 }  // namespace ubique::engine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Training batches in order, prepared ahead of time by the plan's threads. The order and each
-// sample's randomness depend on the seed and the place in the data alone, so a run can go on from
-// anywhere, in pieces of any size.
+// Training batches in order, prefetched by the plan's threads. The order and each sample's random
+// numbers depend only on the seed and the position in the data, so a run can resume anywhere and
+// with any micro-batch size.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,26 @@
 
 namespace ubique::engine {
 
-struct LoadedPiece {
-  data::MicroBatch piece;
+struct LoadedBatch {
+  data::MicroBatch micro_batch;
   Batch batch;  ///< on the host, pinned if the plan says so
 };
 
 class Loader {
  public:
-  /// From `start` on, for `updates` updates, in pieces of the plan's micro-batch.
+  /// Loads `updates` updates from `start` on, in micro-batches of the plan's size.
   Loader(const Dataset& dataset, data::Sampler sampler, const plan::Plan& plan, std::uint64_t seed,
          data::Cursor start, std::int64_t updates);
 
-  /// An error of the dataset comes out in its turn and names the samples.
-  LoadedPiece next();
+  /// An error of the dataset is thrown when its batch is due, and names the samples.
+  LoadedBatch next();
 
  private:
-  std::unique_ptr<data::Prefetch<LoadedPiece>> prefetch_;
+  std::unique_ptr<data::Prefetch<LoadedBatch>> prefetch_;
 };
 
-/// One batch, here and now.
-LoadedPiece load_piece(const Dataset& dataset, data::MicroBatch piece, std::uint64_t seed,
+/// Loads one batch in this thread.
+LoadedBatch load_batch(const Dataset& dataset, data::MicroBatch micro_batch, std::uint64_t seed,
                        bool pinned);
 
 }  // namespace ubique::engine

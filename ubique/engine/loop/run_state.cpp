@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The state as JSON for a checkpoint, and back.
 #include "ubique/engine/loop/run_state.h"
 
 #include <cmath>
@@ -10,7 +11,7 @@
 namespace ubique::engine {
 namespace {
 
-/// JSON has no word for values that are not finite; null stands for NaN here.
+/// JSON has no non-finite numbers: they are null, read back as NaN.
 Json state_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
 double number_in_state(const Json& json) {
@@ -51,7 +52,7 @@ Json to_json(const RunState& state) {
           {"planned_batch", state.planned_batch},
           {"micro_batch", state.micro_batch},
           {"effective_batch", state.effective_batch},
-          {"relieved", state.relieved},
+          {"relieved", state.memory_reduced},
           {"checkpointing", state.checkpointing},
           {"segments", state.segments}};
 }
@@ -69,7 +70,7 @@ RunState read_run_state(const Json& json) {
     state.best_scores = scores_in_state(json.at("best_scores"));
     if (json.at("best").is_number()) state.best = json["best"].get<double>();
     state.best_epoch = json.at("best_epoch");
-    // Runs from before equals were decided between have neither.
+    // Checkpoints older than the tie-break score lack both keys.
     if (json.value("best_tie", Json()).is_number()) state.best_tie = json["best_tie"].get<double>();
     state.better_epoch = json.value("better_epoch", state.best_epoch);
     state.stopped_early = json.at("stopped_early");
@@ -78,12 +79,12 @@ RunState read_run_state(const Json& json) {
     state.planned_batch = json.at("planned_batch");
     state.micro_batch = json.at("micro_batch");
     state.effective_batch = json.at("effective_batch");
-    state.relieved = json.at("relieved");
+    state.memory_reduced = json.at("relieved");
     state.checkpointing = json.at("checkpointing");
     state.segments = json.at("segments");
   } catch (const Json::exception& error) {
     fail(ErrorKind::Input,
-         "[engine.resume] the checkpoint's trainer state is not ours; got \"{}\". Start from it "
+         "[engine.resume] the checkpoint's trainer state cannot be read; got \"{}\". Start from it "
          "with --model instead.",
          error.what());
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run tells while it runs. Everything that is on the device is read here, now and then and
-// all at once.
+// Logging: metrics are read from the device every few steps, in one copy; the report.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
@@ -15,7 +14,7 @@
 namespace ubique::engine {
 namespace {
 
-/// f32 device scalars on the host, in one copy.
+/// Copies device scalars to the host, all in one transfer.
 std::vector<double> read_scalars(const std::vector<at::Tensor>& scalars) {
   std::vector<at::Tensor> flat;
   for (const auto& scalar : scalars) flat.push_back(scalar.to(at::kFloat).reshape({}));
@@ -32,8 +31,8 @@ std::string note_of(const StepRecord& record, const Recipe& recipe, const Scores
   const auto& shown = watched != scores.end()   ? *watched
                       : !record.metrics.empty() ? record.metrics.front()
                                                 : std::pair<std::string, double>{};
-  const auto* place = watched != scores.end() ? "valid " : "";
-  if (!shown.first.empty()) note += fmt::format("  {}{} {:.3g}", place, shown.first, shown.second);
+  const auto* origin = watched != scores.end() ? "valid " : "";
+  if (!shown.first.empty()) note += fmt::format("  {}{} {:.3g}", origin, shown.first, shown.second);
   return note + fmt::format("  memory {}, at most {} of {} predicted",
                             human_bytes(record.memory_now), human_bytes(record.memory_peak),
                             human_bytes(plan.memory.total));
@@ -41,16 +40,16 @@ std::string note_of(const StepRecord& record, const Recipe& recipe, const Scores
 
 }  // namespace
 
-/// Often enough to notice a run that only skips.
+/// At least every max_bad_steps, to notice a run whose updates are all skipped.
 bool TrainingRun::log_is_due() const {
   const auto every = std::max<std::int64_t>(1, std::min(options_.log_every, recipe_.max_bad_steps));
   return state_.step % every == 0 || state_.cursor.update == 0 || state_.step >= total_;
 }
 
-void TrainingRun::log_update(const UpdateFacts& facts) {
-  std::vector<at::Tensor> scalars = {facts.loss, facts.norm, facts.scale,
+void TrainingRun::log_update(const UpdateResult& update) {
+  std::vector<at::Tensor> scalars = {update.loss, update.norm, update.scale,
                                      learner_->skipped().total(), learner_->skipped().in_a_row()};
-  for (const auto& [name, value] : facts.metrics) scalars.push_back(value);
+  for (const auto& [name, value] : update.metrics) scalars.push_back(value);
   for (const auto& scalar : ratios_.scalars()) scalars.push_back(scalar);
   const auto values = read_scalars(scalars);
 
@@ -60,11 +59,11 @@ void TrainingRun::log_update(const UpdateFacts& facts) {
   record.loss = values[0];
   record.grad_norm = values[1];
   record.scale = values[2];
-  record.lr = facts.rates.lr;
+  record.lr = update.rates.lr;
   constexpr std::size_t kOwn = 5;
-  record.metrics = ratios_.means(std::span(values).subspan(kOwn + facts.metrics.size()));
-  for (std::size_t i = 0; i < facts.metrics.size(); ++i) {
-    record.metrics.emplace_back(facts.metrics[i].first, values[kOwn + i]);
+  record.metrics = ratios_.means(std::span(values).subspan(kOwn + update.metrics.size()));
+  for (std::size_t i = 0; i < update.metrics.size(); ++i) {
+    record.metrics.emplace_back(update.metrics[i].first, values[kOwn + i]);
   }
   ratios_.clear();
   record.skipped = values[3] > known_skipped_;
@@ -79,18 +78,18 @@ void TrainingRun::log_update(const UpdateFacts& facts) {
   record.memory_peak = memory.peak_bytes;
   folder_.log_step(record);
   note_ = note_of(record, recipe_, state_.scores, plan_);
-  stop_if_hopeless(facts, values[4], record);
+  stop_if_all_skipped(update, values[4], record);
 }
 
-void TrainingRun::stop_if_hopeless(const UpdateFacts& facts, double in_a_row,
-                                   const StepRecord& record) {
+void TrainingRun::stop_if_all_skipped(const UpdateResult& update, double in_a_row,
+                                      const StepRecord& record) {
   if (in_a_row < static_cast<double>(recipe_.max_bad_steps)) return;
-  const auto kept = dump_update(facts);
+  const auto kept = dump_update(update);
   if (options_.report) write_report("stopped: gradients that are not finite");
   fail(ErrorKind::Input,
        "[engine.guard] {:.0f} updates in a row had gradients that are not finite; at step {} got "
        "loss {}, lr {:.3g}{}. The last of them is kept with its batch in {}: --resume-from that "
-       "folder meets it again. Try a lower lr, --clip-norm 1 or --dtype f32, and look at the data.",
+       "folder reproduces it. Try a lower lr, --clip-norm 1 or --dtype f32, and look at the data.",
        in_a_row, record.step, record.loss, record.lr,
        record.scale == 1 ? "" : fmt::format(", loss scale {:.3g}", record.scale), kept.string());
 }
@@ -102,7 +101,7 @@ void TrainingRun::write_report(const std::string& status) {
   content.plan = &plan_;
   content.predicted_bytes = plan_.memory.total;
   content.measured_bytes = device::memory_use(device_).peak_bytes;
-  content.pictures = learner_->at_rest([&] { return task_.pictures(); });
+  content.pictures = learner_->in_eval_mode([&] { return task_.pictures(); });
   content.status = status;
   content.facts = {{"model", model_.config()},
                    {"training set", fmt::format("{} samples", sampler_.samples())},

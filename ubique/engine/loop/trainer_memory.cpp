@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run does when the device has less memory than was predicted: it gives way and says so.
+// Out-of-memory: the run continues with a plan that uses less, and warns.
 #include "ubique/base/terminal/log.h"
 #include "ubique/device/runtime.h"
 #include "ubique/engine/loop/auto_batch.h"
@@ -7,13 +7,13 @@
 
 namespace ubique::engine {
 
-/// A predicted number of samples at once is tried before anything is learned. A single one that
-/// does not fit shows itself in the first update.
-void TrainingRun::verify_batch() {
+/// Tries a micro-batch that the plan predicted before the first update. Micro-batch 1 is not tried:
+/// the first update shows whether it fits.
+void TrainingRun::try_micro_batch() {
   while (plan_.micro_batch.value > 1 && !plan_.micro_batch_asked) {
-    const auto trouble = try_batch(*learner_, task_.training_set(), plan_);
-    if (trouble.empty()) return;
-    retry_with_less_memory(trouble);
+    const auto message = try_batch(*learner_, task_.training_set(), plan_);
+    if (message.empty()) return;
+    retry_with_less_memory(message);
   }
 }
 
@@ -24,18 +24,18 @@ void TrainingRun::retry_with_less_memory(const std::string& why) {
   plan_ = reduce_memory(plan_, model_.needs(), why);
   if (plan_.micro_batch.value != before.micro_batch.value) {
     log::warn(
-        "[engine.memory] out of memory at {} samples at once ({}); going on with {}, {} per "
+        "[engine.memory] out of memory at {} samples at once ({}); continuing with {}, {} per "
         "update as before",
         before.micro_batch.value, why, plan_.micro_batch.value, plan_.effective_batch.value);
   } else {
     log::warn(
-        "[engine.memory] out of memory at one sample at once ({}); going on with gradient "
+        "[engine.memory] out of memory at one sample at once ({}); continuing with gradient "
         "checkpointing, which takes longer",
         why);
   }
   model_.apply_plan(plan_);
-  learner_->follow(plan_);
-  state_.relieved = true;
+  learner_->set_plan(plan_);
+  state_.memory_reduced = true;
   state_.micro_batch = plan_.micro_batch.value;
   state_.checkpointing = plan_.checkpointing.value;
   state_.segments = plan_.segments;

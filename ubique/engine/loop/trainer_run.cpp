@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop itself. After every update a run may be told to stop; where it stands is then saved, and
-// going on from there gives the numbers of a run that never stopped.
+// The loop: updates, epochs, the best checkpoint, early stopping. A run can be stopped after every
+// update; resumed, it gives the same numbers as a run that never stopped.
 #include "ubique/engine/loop/trainer_run.h"
 
 #include <fmt/format.h>
@@ -45,12 +45,12 @@ double watched_score(const Scores& scores, const std::string& name) {
 
 }  // namespace
 
-TrainResult TrainingRun::go() {
+TrainResult TrainingRun::run() {
   const auto stop = [&] { return options_.stop_requested && options_.stop_requested(); };
   bool interrupted = false;
   if (state_.step < total_ && !state_.stopped_early) {
     for (const auto& doubt : doubts_about(recipe_, total_)) log::warn("{}", doubt);
-    verify_batch();
+    try_micro_batch();
     start_loader();
   }
   while (!interrupted) {
@@ -69,14 +69,14 @@ bool TrainingRun::epoch_is_over() const {
 }
 
 void TrainingRun::make_update() {
-  const auto facts = attempt_update();
-  epoch_mean_->add(facts.loss, facts.weight);
-  ratios_.add(facts.ratios);
+  const auto update = attempt_update();
+  epoch_mean_->add(update.loss, update.weight);
+  ratios_.add(update.ratios);
   state_.cursor = sampler_.after(state_.cursor);
   ++state_.step;
   ++state_.open_updates;
-  logged_samples_ += facts.samples;
-  if (log_is_due()) log_update(facts);
+  logged_samples_ += update.samples;
+  if (log_is_due()) log_update(update);
   progress_->advance(1, note_);
   if (recipe_.checkpoint_every > 0 && state_.step % recipe_.checkpoint_every == 0) {
     save(fmt::format("step-{}", state_.step));
@@ -86,24 +86,24 @@ void TrainingRun::make_update() {
   }
 }
 
-/// Again with less at once, as often as memory runs out.
-UpdateFacts TrainingRun::attempt_update() {
+/// After out-of-memory, retries the update with a smaller micro-batch.
+UpdateResult TrainingRun::attempt_update() {
   for (;;) {
-    std::string trouble;
+    std::string message;
     learner_->begin();
     try {
       for (bool whole = false; !whole;) {
         const auto loaded = loader_->next();
         learner_->add(loaded.batch);
-        whole = loaded.piece.part + 1 == loaded.piece.parts;
+        whole = loaded.micro_batch.part + 1 == loaded.micro_batch.parts;
       }
     } catch (const std::exception& error) {
       if (!device::is_out_of_memory(error)) throw;
-      trouble = first_words(error);
+      message = first_line(error);
     }
-    if (trouble.empty()) return learner_->finish(state_.step);
-    learner_->discard_state();  // not sooner: by now the failed pass has let its memory go
-    retry_with_less_memory(trouble);
+    if (message.empty()) return learner_->finish(state_.step);
+    learner_->discard();  // outside the catch block, so that the failed pass has freed its memory
+    retry_with_less_memory(message);
     start_loader();
   }
 }
@@ -118,9 +118,9 @@ void TrainingRun::close_epoch() {
                             (record.epoch + 1) % recipe_.validate_every == 0);
   if (due) {
     state_.scores = record.scores =
-        learner_->at_rest([&] { return last ? task_.validate_last() : task_.validate(); });
+        learner_->in_eval_mode([&] { return last ? task_.validate_last() : task_.validate(); });
   }
-  record.best = judge(record.scores, record.train_loss, due);
+  record.best = update_best(record.scores, record.train_loss, due);
   record.seconds = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
   folder_.log_epoch(record);
   log::info("{}", epoch_text(record, recipe_.epochs));
@@ -129,28 +129,29 @@ void TrainingRun::close_epoch() {
   epoch_mean_.emplace(device_);
   if (record.best) save("best");
   save("last");
-  learner_->at_rest([&] { task_.epoch_closed(record, options_.folder); });
+  learner_->in_eval_mode([&] { task_.epoch_closed(record, options_.folder); });
   if (plan_.clear_cache.value) device::empty_cache(device_);
   constexpr auto kBetweenReports = std::chrono::minutes(1);
   if (options_.report && Clock::now() - report_time_ > kBetweenReports) write_report("running");
   epoch_start_ = Clock::now();
 }
 
-/// What decides between epochs of the same watched score, the lower the better: the score that the
-/// recipe names for it, else the training loss.
+/// Decides between epochs of the same watched score, lower is better: the recipe's tie-break score,
+/// else the training loss.
 double TrainingRun::tie_score(const Scores& scores, double train_loss) const {
   const auto found = find_score(scores, recipe_.watch_ties);
   if (!found) return train_loss;
   return higher_is_better(recipe_.watch_ties) ? -*found : *found;
 }
 
-/// Is this epoch the best so far? Tells the schedule, and stops a run that waited long enough.
-bool TrainingRun::judge(const Scores& scores, double train_loss, bool validated) {
+/// Is this epoch the best so far? Also passes the score to the schedule, and stops the run when its
+/// patience is over.
+bool TrainingRun::update_best(const Scores& scores, double train_loss, bool validated) {
   const bool unscored = validated && scores.empty();
   if (unscored && !recipe_.watch.empty()) {
     log::warn_once("engine.watch",
                    "[engine.train] nothing is held out to validate on: the "
-                   "training loss decides about the best epoch");
+                   "training loss decides which epoch is the best");
   }
   const bool by_loss = recipe_.watch.empty() || unscored;
   if (!by_loss && !validated) return false;
@@ -202,8 +203,12 @@ TrainResult TrainingRun::result(bool interrupted) {
   return result;
 }
 
+TrainResult train(Task& task, const Session& session, const TrainOptions& options) {
+  return TrainingRun(task, session, options).run();
+}
+
 TrainResult train(Task& task, const plan::Plan& plan, const TrainOptions& options) {
-  return TrainingRun(task, plan, options).go();
+  return train(task, Session(plan), options);
 }
 
 }  // namespace ubique::engine

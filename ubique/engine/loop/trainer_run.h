@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One run of the training loop, from the first update of this process to the last. Inside engine/
-// only: everybody else calls train().
+// One run of the training loop, from the first update of this process to the last. Internal:
+// callers use train().
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,8 @@ namespace ubique::engine {
 
 class TrainingRun {
  public:
-  TrainingRun(Task& task, const plan::Plan& plan, const TrainOptions& options);
-  TrainResult go();
+  TrainingRun(Task& task, const Session& session, const TrainOptions& options);
+  TrainResult run();
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -34,27 +34,27 @@ class TrainingRun {
   // trainer_run.cpp: the loop
   bool epoch_is_over() const;
   void make_update();
-  UpdateFacts attempt_update();
+  UpdateResult attempt_update();
   void close_epoch();
   double tie_score(const Scores& scores, double train_loss) const;
-  bool judge(const Scores& scores, double train_loss, bool validated);
+  bool update_best(const Scores& scores, double train_loss, bool validated);
   TrainResult result(bool interrupted);
 
   // trainer_memory.cpp
-  void verify_batch();
+  void try_micro_batch();
   void retry_with_less_memory(const std::string& why);
   void start_loader();
 
   // trainer_log.cpp
   bool log_is_due() const;
-  void log_update(const UpdateFacts& facts);
-  void stop_if_hopeless(const UpdateFacts& facts, double in_a_row, const StepRecord& record);
+  void log_update(const UpdateResult& update);
+  void stop_if_all_skipped(const UpdateResult& update, double in_a_row, const StepRecord& record);
   void write_report(const std::string& status);
 
   // trainer_save.cpp
-  Checkpoint checkpoint(const UpdateFacts* before = nullptr);  // that update, which was skipped
+  Checkpoint checkpoint(const UpdateResult* skipped = nullptr);  // as of before that update
   void save(const std::string& name);
-  std::filesystem::path dump_update(const UpdateFacts& facts);
+  std::filesystem::path dump_update(const UpdateResult& update);
 
   double seconds() const;
 
@@ -73,7 +73,7 @@ class TrainingRun {
   std::unique_ptr<Loader> loader_;
   std::optional<RunningMean> epoch_mean_;
   std::unique_ptr<Progress> progress_;
-  std::string note_;  // of the progress
+  std::string note_;  // shown beside the progress bar
   Clock::time_point start_ = Clock::now(), epoch_start_ = start_, log_start_ = start_;
   Clock::time_point report_time_ = start_, save_time_ = start_;
   std::int64_t logged_samples_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a run leaves on disk to go on from.
+// Checkpoints of a run: for resuming, and of a skipped update for finding its cause.
 #include <fmt/format.h>
 
 #include "ubique/base/terminal/log.h"
@@ -8,7 +8,7 @@
 
 namespace ubique::engine {
 
-Checkpoint TrainingRun::checkpoint(const UpdateFacts* before) {
+Checkpoint TrainingRun::checkpoint(const UpdateResult* skipped) {
   state_.epoch_loss = epoch_mean_->mean();
   state_.epoch_weight = epoch_mean_->weight();
   Checkpoint made;
@@ -23,7 +23,7 @@ Checkpoint TrainingRun::checkpoint(const UpdateFacts* before) {
   auto state = state_;
   state.seconds = seconds();
   made.trainer_state = to_json(state);
-  before != nullptr ? learner_->save_before(made, *before) : learner_->save(made);
+  skipped != nullptr ? learner_->save_before(made, *skipped) : learner_->save(made);
   return made;
 }
 
@@ -33,8 +33,8 @@ void TrainingRun::save(const std::string& name) {
   save_time_ = Clock::now();
 }
 
-/// A checkpoint that stands before the update just made, with the batches of it.
-std::filesystem::path TrainingRun::dump_update(const UpdateFacts& facts) {
+/// Saves a checkpoint from before the last update, with the batches of that update.
+std::filesystem::path TrainingRun::dump_update(const UpdateResult& update) {
   const auto after = state_;
   --state_.step;
   --state_.open_updates;
@@ -43,14 +43,14 @@ std::filesystem::path TrainingRun::dump_update(const UpdateFacts& facts) {
   } else {
     state_.cursor = {state_.cursor.epoch - 1, sampler_.updates_per_epoch() - 1};
   }
-  auto dump = checkpoint(&facts);
-  const auto pieces = sampler_.micro_batches(state_.cursor, plan_.micro_batch.value);
-  for (const auto& piece : pieces) {
-    const auto loaded = load_piece(task_.training_set(), piece, recipe_.seed, false);
+  auto dump = checkpoint(&update);
+  const auto micro_batches = sampler_.micro_batches(state_.cursor, plan_.micro_batch.value);
+  for (const auto& micro_batch : micro_batches) {
+    const auto loaded = load_batch(task_.training_set(), micro_batch, recipe_.seed, false);
     for (const auto& [name, tensor] : loaded.batch.tensors) {
-      dump.trainer.emplace_back(fmt::format("batch.{}.{}", piece.part, name), tensor);
+      dump.trainer.emplace_back(fmt::format("batch.{}.{}", micro_batch.part, name), tensor);
     }
-    dump.trainer_state["batch_samples"].push_back(piece.indices);
+    dump.trainer_state["batch_samples"].push_back(micro_batch.indices);
   }
   state_ = after;
   const auto folder = options_.folder / "crash" / fmt::format("step-{}", dump.step);

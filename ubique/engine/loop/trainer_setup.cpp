@@ -1,29 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The beginning of a run: a network with fresh, given or resumed weights on the plan's device.
+// The start of a run: a network with fresh, given or resumed weights on the plan's device.
 #include <torch/nn/module.h>
 
 #include <iostream>
 
 #include "ubique/base/terminal/log.h"
 #include "ubique/device/runtime.h"
-#include "ubique/device/select.h"
 #include "ubique/engine/checkpoint/state_dict.h"
-#include "ubique/engine/loop/seed_streams.h"
 #include "ubique/engine/loop/trainer_run.h"
 #include "ubique/engine/session/session.h"
 
 namespace ubique::engine {
 namespace {
 
-c10::Device open_device(const plan::Plan& plan) {
+c10::Device training_device(const Session& session) {
+  const auto& plan = session.plan();
   check(plan.mode == plan::Mode::Train && plan.profile.empty(), ErrorKind::Usage,
         "[engine.train] a plan for {} cannot be trained by; expected one for training on this "
         "machine.",
         plan.profile.empty() ? "inference" : plan.profile);
-  apply(plan);
-  const auto device = device::select(device::parse_request(plan.device.value)).torch_device;
-  device::reset_peak(device);
-  return device;
+  device::reset_peak(session.torch_device());
+  return session.torch_device();
 }
 
 std::int64_t all_updates(const Recipe& recipe, const data::Sampler& sampler) {
@@ -32,7 +29,7 @@ std::int64_t all_updates(const Recipe& recipe, const data::Sampler& sampler) {
 }
 
 data::Sampler make_sampler(const Dataset& dataset, std::int64_t per_update, std::uint64_t seed) {
-  const Random random(seed, number(Stream::Order));
+  const Random random(seed, number(SeedStream::Order));
   return {dataset.epoch_samples(per_update), per_update,
           [&dataset, per_update, random](std::int64_t epoch) {
             return dataset.order(epoch, per_update, random.fork(static_cast<std::uint64_t>(epoch)));
@@ -54,20 +51,20 @@ std::string first_difference(const Json& saved, const Json& wanted) {
 
 }  // namespace
 
-TrainingRun::TrainingRun(Task& task, const plan::Plan& plan, const TrainOptions& options)
+TrainingRun::TrainingRun(Task& task, const Session& session, const TrainOptions& options)
     : task_(task),
       model_(task.model()),
       recipe_(task.recipe()),
-      plan_(plan),
+      plan_(session.plan()),
       options_(options),
-      device_(open_device(plan)),
+      device_(training_device(session)),
       folder_(options.folder, options.resume),
-      sampler_(make_sampler(task.training_set(), plan.effective_batch.value, recipe_.seed)),
+      sampler_(make_sampler(task.training_set(), plan_.effective_batch.value, recipe_.seed)),
       total_(all_updates(recipe_, sampler_)),
       fingerprint_(task.training_set().fingerprint()) {
   state_.seed = recipe_.seed;
-  state_.planned_batch = state_.micro_batch = plan.micro_batch.value;
-  state_.effective_batch = plan.effective_batch.value;
+  state_.planned_batch = state_.micro_batch = plan_.micro_batch.value;
+  state_.effective_batch = plan_.effective_batch.value;
   const auto found = find_checkpoint();
   if (found) check_same_model(*found);
   prepare_network(found);
@@ -106,22 +103,22 @@ void TrainingRun::check_same_model(const Checkpoint& checkpoint) const {
 
 void TrainingRun::prepare_network(const std::optional<Checkpoint>& checkpoint) {
   if (!checkpoint && !model_.initialized()) {
-    model_.initialize(Random(recipe_.seed, number(Stream::Initialization)));
+    model_.initialize(Random(recipe_.seed, number(SeedStream::Initialization)));
     model_.set_initialized();
   }
   if (checkpoint) {
     load_state(model_.network(), training_weights(*checkpoint), "the checkpoint");
     const auto saved = read_run_state(checkpoint->trainer_state);
-    if (saved.relieved && saved.planned_batch == plan_.micro_batch.value) {
-      plan_.micro_batch.value = saved.micro_batch;  // with as little memory as it had come down to
+    if (saved.memory_reduced && saved.planned_batch == plan_.micro_batch.value) {
+      plan_.micro_batch.value = saved.micro_batch;  // as reduced after out-of-memory
       plan_.checkpointing.value = saved.checkpointing;
       plan_.segments = saved.segments;
     }
   }
   move_network(model_.network(), plan_, device_);
   model_.apply_plan(plan_);
-  // Dropout and its like draw from torch's own generators.
-  const Random torch_seed(recipe_.seed, number(Stream::Torch));
+  // Dropout uses torch's own generators.
+  const Random torch_seed(recipe_.seed, number(SeedStream::Torch));
   device::manual_seed(device_, torch_seed.bits(0));
 }
 
@@ -131,16 +128,16 @@ void TrainingRun::resume(const Checkpoint& checkpoint) {
   state_ = read_run_state(checkpoint.trainer_state);
   check(state_.effective_batch == fresh.effective_batch || state_.cursor.update == 0,
         ErrorKind::Input,
-        "[engine.resume] the checkpoint stands in the middle of an epoch of updates of {} samples; "
+        "[engine.resume] the checkpoint is in the middle of an epoch of updates of {} samples; "
         "got an effective batch of {}. Resume with --effective-batch {}.",
         state_.effective_batch, fresh.effective_batch, state_.effective_batch);
   state_.effective_batch = fresh.effective_batch;
-  state_.relieved = state_.relieved && state_.planned_batch == fresh.planned_batch;
+  state_.memory_reduced = state_.memory_reduced && state_.planned_batch == fresh.planned_batch;
   state_.planned_batch = fresh.planned_batch;
   state_.micro_batch = plan_.micro_batch.value;
   epoch_mean_.emplace(device_, state_.epoch_loss, state_.epoch_weight);
   if (state_.seed != recipe_.seed) {
-    log::warn("[engine.resume] the run began with seed {} and goes on with {}", state_.seed,
+    log::warn("[engine.resume] the run began with seed {} and continues with {}", state_.seed,
               recipe_.seed);
     state_.seed = recipe_.seed;
   }
@@ -153,7 +150,7 @@ void TrainingRun::resume(const Checkpoint& checkpoint) {
         "[engine.resume] the checkpoint is at update {} of an epoch, which now has {}; expected "
         "the same data and effective batch.",
         state_.cursor.update, sampler_.updates_per_epoch());
-  log::info("going on at step {} of {} (epoch {})", state_.step, total_, state_.cursor.epoch + 1);
+  log::info("resuming at step {} of {} (epoch {})", state_.step, total_, state_.cursor.epoch + 1);
 }
 
 double TrainingRun::seconds() const {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Adam with an arc tangent in place of the division (Everett et al. 2024), so that there is no eps
-// and a step does not depend on the gradients' scale: p -= lr / c1 * atan2(m, sqrt(v / c2)), where
-// c1 and c2 correct for the moments' start at 0; c1 stays outside, as the original's kernel has it.
-// Weight decay is decoupled. An update is skipped by a flag on the device.
+// and a step does not depend on the gradients' scale: p -= lr / c1 * atan2(m, sqrt(v / c2)). c1 and
+// c2 are the bias corrections of the moments; c1 is outside, as in the original's kernel. Weight
+// decay is decoupled. A device flag skips an update.
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
@@ -47,21 +47,21 @@ class AdamAtan2 final : public Optimizer {
 
   void step(const at::Tensor& bad) override {
     const c10::NoGradGuard no_gradients;
-    const auto places = with_gradient();
-    if (places.empty()) return;
-    if (fused_) return step_fused(places, bad);
-    auto means = state_.means.of(places), squares = state_.squares.of(places);
+    const auto indices = with_gradient();
+    if (indices.empty()) return;
+    if (fused_) return step_fused(indices, bad);
+    auto means = state_.means.of(indices), squares = state_.squares.of(indices);
     std::vector<at::Tensor> weights, gradients;
     const auto skip = bad.gt(0);
-    for (const auto place : places) {
-      weights.push_back(parameters()[place].second);
-      gradients.push_back(parameters()[place].second.grad().masked_fill_(skip, 0));
+    for (const auto index : indices) {
+      weights.push_back(parameters()[index].second);
+      gradients.push_back(parameters()[index].second.grad().masked_fill_(skip, 0));
     }
     const auto made = 1 - bad;
     state_.step.add_(made);
-    move_towards(means, gradients, made * (1 - options_.beta1));
+    lerp_all(means, gradients, made * (1 - options_.beta1));
     at::_foreach_mul_(gradients, gradients);
-    move_towards(squares, gradients, made * (1 - options_.beta2));
+    lerp_all(squares, gradients, made * (1 - options_.beta2));
 
     const auto lr = lr_ * made;
     if (options_.weight_decay != 0) {
@@ -78,22 +78,22 @@ class AdamAtan2 final : public Optimizer {
   void load(const NamedTensors& state) override { state_.load(state, "adam_atan2"); }
 
  private:
-  void step_fused(const std::vector<std::size_t>& places, const at::Tensor& bad) {
+  void step_fused(const std::vector<std::size_t>& indices, const at::Tensor& bad) {
     std::vector<at::Tensor> weights, gradients, averages;
-    for (const auto place : places) {
-      weights.push_back(parameters()[place].second.detach());
-      gradients.push_back(parameters()[place].second.grad());
-      if (averages_ != nullptr) averages.push_back(averages_->averages()[place].second);
+    for (const auto index : indices) {
+      weights.push_back(parameters()[index].second.detach());
+      gradients.push_back(parameters()[index].second.grad());
+      if (averages_ != nullptr) averages.push_back(averages_->averages()[index].second);
     }
     state_.step.add_(1 - bad);
     const double share = averages_ != nullptr ? 1 - averages_->decay() : 0;
-    for (std::size_t i = 0; share > 0 && i < parameters().size();
-         ++i) {  // those that stay as they are
+    // Weights without a gradient do not change, but their averages still move towards them.
+    for (std::size_t i = 0; share > 0 && i < parameters().size(); ++i) {
       const auto& weight = parameters()[i].second;
       if (!weight.grad().defined()) averages_->averages()[i].second.lerp_(weight.detach(), share);
     }
-    kernels::fused::adam_atan2_(weights, gradients, state_.means.of(places),
-                                state_.squares.of(places), averages, lr_, state_.step, bad,
+    kernels::fused::adam_atan2_(weights, gradients, state_.means.of(indices),
+                                state_.squares.of(indices), averages, lr_, state_.step, bad,
                                 {options_.beta1, options_.beta2, options_.weight_decay, share});
   }
 
@@ -101,7 +101,7 @@ class AdamAtan2 final : public Optimizer {
   bool fused_ = false;
   const AveragedWeights* averages_ = nullptr;
   AdamState state_;
-  at::Tensor lr_;  // f32 device scalars
+  at::Tensor lr_;  // f32 device scalar
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// AdamW (Loshchilov and Hutter 2019), weight decay decoupled, and Adam as TensorFlow 1 has it,
-// which adds eps to the root before the bias is corrected: torch's fused kernel where the device
-// has one, else a handful of ops over all parameters. Both skip an update by a flag on the device.
+// AdamW (Loshchilov and Hutter 2019), with decoupled weight decay, and TensorFlow 1's Adam, which
+// adds eps to the root before bias correction. Torch's fused kernel where the device has one, else
+// foreach ops over all parameters. Both skip an update by a device flag.
 #include <ATen/ATen.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/GradMode.h>
@@ -16,14 +16,15 @@ namespace {
 
 using Tensors = std::vector<at::Tensor>;
 
-/// Has this device a kernel of its own for the fused update?
+/// Does this device have a kernel for the fused update?
 bool has_fused_adamw(c10::Device device) {
   const auto schema = c10::Dispatcher::singleton().findSchema({"aten::_fused_adamw_", "tensor_lr"});
   const auto key = c10::computeDispatchKey(c10::kFloat, c10::kStrided, device);
   return schema && schema->hasKernelForDispatchKey(key);
 }
 
-/// A counter at which nothing is left to correct: the fused kernel then adds eps to the plain root.
+/// A step count at which bias correction is 1: the fused kernel then adds eps to the uncorrected
+/// root, as adam_tf1 does.
 constexpr double kLateStep = 1e9;
 
 struct Lists {
@@ -58,12 +59,12 @@ class AdamW final : public Optimizer {
 
   void step(const at::Tensor& bad) override {
     const c10::NoGradGuard no_gradients;
-    const auto places = with_gradient();
-    if (places.empty()) return;
-    Lists lists{{}, {}, state_.means.of(places), state_.squares.of(places)};
-    for (const auto place : places) {
-      lists.weights.push_back(parameters()[place].second);
-      lists.gradients.push_back(parameters()[place].second.grad());
+    const auto indices = with_gradient();
+    if (indices.empty()) return;
+    Lists lists{{}, {}, state_.means.of(indices), state_.squares.of(indices)};
+    for (const auto index : indices) {
+      lists.weights.push_back(parameters()[index].second);
+      lists.gradients.push_back(parameters()[index].second.grad());
     }
     state_.step.add_(1);
     state_.step.sub_(bad);
@@ -79,14 +80,14 @@ class AdamW final : public Optimizer {
 
  private:
   void step_fused(Lists& lists, const at::Tensor& bad) {
-    // All parameters share one counter. Where the update is skipped it is not read.
+    // All parameters share one counter; a skipped update does not read it.
     const Tensors steps(lists.weights.size(), tf1_ ? late_ : state_.step);
     auto rate = lr_;
     if (tf1_) {
       rate = lr_ * bias_correction(state_.step, options_.beta2).sqrt() /
              bias_correction(state_.step, beta1_);
     }
-    if (state_.step.is_cpu()) {  // the host's own lr, with all its digits
+    if (state_.step.is_cpu()) {  // takes lr as a double, without rounding to f32
       at::_fused_adamw_(lists.weights, lists.gradients, lists.means, lists.squares, {}, steps,
                         tf1_ ? rate.item<double>() : host_lr_, beta1_, options_.beta2,
                         options_.weight_decay, options_.eps, false, false, {}, bad);
@@ -103,9 +104,9 @@ class AdamW final : public Optimizer {
       return at::where(skip, at::zeros_like(bad), at::full_like(bad, value));
     };
     for (auto& gradient : lists.gradients) gradient.masked_fill_(skip, 0);
-    move_towards(lists.means, lists.gradients, unless_bad(1 - beta1_));
-    move_towards(lists.squares, at::_foreach_mul(lists.gradients, lists.gradients),
-                 unless_bad(1 - options_.beta2));
+    lerp_all(lists.means, lists.gradients, unless_bad(1 - beta1_));
+    lerp_all(lists.squares, at::_foreach_mul(lists.gradients, lists.gradients),
+             unless_bad(1 - options_.beta2));
 
     const auto correction1 = bias_correction(state_.step, beta1_);
     const auto correction2 = bias_correction(state_.step, options_.beta2).sqrt();

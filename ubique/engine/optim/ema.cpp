@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Updates, swaps and loads the averages.
 #include "ubique/engine/optim/ema.h"
 
 #include <ATen/ATen.h>
@@ -36,7 +37,7 @@ void AveragedWeights::update() {
 void AveragedWeights::exchange() {
   for (std::size_t i = 0; i < averages_.size(); ++i) {
     auto& parameter = parameters_[i].second;
-    auto weights = parameter.detach();  // shares the storage, which the parameter then lets go
+    auto weights = parameter.detach();  // shares the storage, which the parameter then releases
     parameter.set_data(averages_[i].second);
     averages_[i].second = weights;
   }

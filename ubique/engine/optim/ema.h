@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Averaged weights: an exponential mean of the weights over the updates. Validation and the saved
-// model use them; training goes on with the weights themselves.
+// Averaged weights: an exponential moving average (EMA) of the weights over the updates. Validation
+// and the saved model use the averages; training continues with the weights themselves.
 #pragma once
 
 #include "ubique/engine/contract/batch.h"
@@ -9,13 +9,13 @@ namespace ubique::engine {
 
 class AveragedWeights {
  public:
-  /// Begins with the weights as they are. A decay of 0 averages nothing and takes no memory.
+  /// Starts with the current weights. A decay of 0 disables averaging and takes no memory.
   AveragedWeights(const NamedTensors& parameters, double decay);
 
   bool enabled() const { return !averages_.empty(); }
   void update();  ///< after each change of the weights
 
-  /// While one lives, the network has the averages in place of its weights.
+  /// For its lifetime the network has the averages in place of its weights.
   class InPlace {
    public:
     explicit InPlace(AveragedWeights& average) : average_(average) { average_.exchange(); }

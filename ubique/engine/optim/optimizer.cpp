@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Chooses an optimizer by name; zeroing gradients; the state of moments and step counters.
 #include "ubique/engine/optim/optimizer.h"
 
 #include <ATen/ATen.h>
@@ -10,6 +11,7 @@
 #include "ubique/base/error.h"
 #include "ubique/base/text/text.h"
 #include "ubique/engine/checkpoint/state_dict.h"
+#include "ubique/plan/needs.h"
 
 namespace ubique::engine {
 
@@ -18,11 +20,11 @@ void Optimizer::zero_grad() {
 }
 
 std::vector<std::size_t> Optimizer::with_gradient() const {
-  std::vector<std::size_t> places;
+  std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    if (parameters_[i].second.grad().defined()) places.push_back(i);
+    if (parameters_[i].second.grad().defined()) indices.push_back(i);
   }
-  return places;
+  return indices;
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, NamedTensors parameters,
@@ -35,7 +37,7 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerOptions& options, Named
   }
   if (options.name == "adam_atan2") return make_adam_atan2(options, std::move(parameters), fused);
   if (options.name == "sgd") return make_sgd(options, std::move(parameters));
-  const std::vector<std::string> names = {"adamw", "adam_tf1", "adam_atan2", "sgd"};
+  const auto names = plan::optimizer_names();
   fail(ErrorKind::Usage, "[engine.optimizer] unknown optimizer; got '{}', expected one of {}.{}",
        options.name, join(names, ", "), hint(options.name, names));
 }
@@ -46,10 +48,10 @@ Moments::Moments(std::string kind, const NamedTensors& parameters) : kind_(std::
   }
 }
 
-std::vector<at::Tensor> Moments::of(const std::vector<std::size_t>& places) const {
+std::vector<at::Tensor> Moments::of(const std::vector<std::size_t>& indices) const {
   std::vector<at::Tensor> list;
-  list.reserve(places.size());
-  for (const auto place : places) list.push_back(tensors_[place].second);
+  list.reserve(indices.size());
+  for (const auto index : indices) list.push_back(tensors_[index].second);
   return list;
 }
 
@@ -94,11 +96,11 @@ void AdamState::load(const NamedTensors& state, const std::string& optimizer) {
   squares.load(state);
 }
 
-void move_towards(std::vector<at::Tensor>& values, const std::vector<at::Tensor>& targets,
-                  const at::Tensor& share) {
-  auto way = at::_foreach_sub(targets, values);
-  at::_foreach_mul_(way, share);
-  at::_foreach_add_(values, way);
+void lerp_all(std::vector<at::Tensor>& values, const std::vector<at::Tensor>& targets,
+              const at::Tensor& weight) {
+  auto change = at::_foreach_sub(targets, values);
+  at::_foreach_mul_(change, weight);
+  at::_foreach_add_(values, change);
 }
 
 at::Tensor bias_correction(const at::Tensor& step, double beta) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Growth and backoff of the scale, on the device.
 #include "ubique/engine/optim/scaler.h"
 
 #include <ATen/ATen.h>

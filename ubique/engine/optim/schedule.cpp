@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// constant, cosine, onecycle and plateau, with linear warm-up.
 #include "ubique/engine/optim/schedule.h"
 
 #include <algorithm>
@@ -12,20 +13,20 @@
 namespace ubique::engine {
 namespace {
 
-/// From `start` (share 0) to `end` (share 1) along half a cosine.
+/// Half a cosine from `start` (share 0) to `end` (share 1).
 double cosine_between(double start, double end, double share) {
   return end + (start - end) / 2 * (1 + std::cos(std::numbers::pi * share));
 }
 
-/// A linear rise to 1 over the first steps; never 0, or the first update would be wasted.
+/// Linear warm-up to factor 1; never 0, or the first update would change nothing.
 class WarmUp {
  public:
   WarmUp(const ScheduleOptions& options, std::int64_t steps)
       : length_(options.warmup_steps ? static_cast<double>(*options.warmup_steps)
                                      : options.warmup * static_cast<double>(steps)),
         end_(options.warmup_steps ? length_ - 1 : length_) {}
-  /// The step from which on something else decides: counted in steps, the last of them has the full
-  /// rate already.
+  /// The step at which the schedule proper begins. With `warmup_steps` the last warm-up step
+  /// already has the full rate.
   double end() const { return end_; }
   double factor(std::int64_t step) const {
     return std::min(1.0, static_cast<double>(step + 1) / std::max(length_, 1.0));
@@ -64,8 +65,8 @@ class Cosine final : public Schedule {
   WarmUp warm_up_;
 };
 
-/// Up to the full rate and down far below the first one, the momentum against it (Smith and Topin
-/// 2018; in PyTorch's reading, with its fractional end of the first phase).
+/// Rises to the full rate, then falls far below the initial one; momentum moves the opposite way
+/// (Smith and Topin 2018; as in PyTorch, with a fractional end of the first phase).
 class OneCycle final : public Schedule {
  public:
   OneCycle(const Recipe& recipe, std::int64_t steps)
@@ -100,7 +101,8 @@ class OneCycle final : public Schedule {
   double turn_, end_;           // steps
 };
 
-/// Less each time that the watched score has not become better for a while.
+/// Multiplies the rate by `factor` when the watched score has not improved for `patience`
+/// validations.
 class Plateau final : public Schedule {
  public:
   Plateau(const Recipe& recipe, std::int64_t steps)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Learning rate (and momentum) of every update. Numbers of the host only; a schedule goes on by one
-// with every update, made or skipped.
+// Learning rate (and momentum) of every update, computed on the host. Skipped updates count as
+// steps too.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@ class Schedule {
   virtual Rates at(std::int64_t step) const = 0;
   /// The watched score, after each validation.
   virtual void observe(double /*score*/) {}
-  /// What it remembers beside the step; null = nothing.
+  /// Its state besides the step; null = none.
   virtual Json state() const { return nullptr; }
   virtual void load(const Json& /*state*/) {}
 };
 
-/// `steps`: all updates of the run. Usage error with a "did you mean" for an unknown name.
+/// `steps`: the updates of the whole run. Usage error with a "did you mean" for an unknown name.
 std::unique_ptr<Schedule> make_schedule(const Recipe& recipe, std::int64_t steps);
 
 }  // namespace ubique::engine

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stochastic gradient descent with momentum, Nesterov's if wished; weight decay is part of the
-// gradient. An update is skipped by a flag on the device.
+// Stochastic gradient descent with momentum, optionally Nesterov's; weight decay is added to the
+// gradient. A device flag skips an update.
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
@@ -21,12 +21,12 @@ class Sgd final : public Optimizer {
 
   void step(const at::Tensor& bad) override {
     const c10::NoGradGuard no_gradients;
-    const auto places = with_gradient();
-    if (places.empty()) return;
+    const auto indices = with_gradient();
+    if (indices.empty()) return;
     std::vector<at::Tensor> weights, gradients;
-    for (const auto place : places) {
-      weights.push_back(parameters()[place].second);
-      gradients.push_back(parameters()[place].second.grad());
+    for (const auto index : indices) {
+      weights.push_back(parameters()[index].second);
+      gradients.push_back(parameters()[index].second.grad());
     }
     const auto skip = bad.gt(0);
     const auto choose = [&](double if_bad, double otherwise) {
@@ -36,7 +36,7 @@ class Sgd final : public Optimizer {
     if (options_.weight_decay != 0) at::_foreach_add_(gradients, weights, options_.weight_decay);
     if (options_.momentum > 0) {
       const double momentum = rates_.momentum.value_or(options_.momentum);
-      auto velocities = velocities_.of(places);
+      auto velocities = velocities_.of(indices);
       at::_foreach_mul_(velocities, choose(1, momentum));
       if (options_.weight_decay != 0) at::_foreach_mul_(gradients, choose(0, 1));
       at::_foreach_add_(velocities, gradients);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sets and restores torch's autocast state.
 #include "ubique/engine/step/autocast.h"
 
 #include <ATen/autocast_mode.h>
@@ -30,7 +31,7 @@ Autocast::Autocast(c10::DeviceType type, const AutocastState& state)
     : type_(type), before_(autocast_state(type)) {
   at::autocast::increment_nesting();
   AutocastState wanted = state;
-  if (!state.enabled) wanted.dtype = before_.dtype;  // of no consequence, and never warned about
+  if (!state.enabled) wanted.dtype = before_.dtype;  // not used, and torch never warns about it
   set_autocast(type, wanted);
 }
 

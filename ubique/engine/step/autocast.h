@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mixed precision for as long as it lives: heavy ops of one kind of device compute in a smaller
-// dtype. Inside an enabled region a disabled one is an island of full precision.
+// Mixed precision for a scope: matmuls and convolutions of one device type compute in a smaller
+// dtype. A disabled scope inside an enabled one computes in full precision.
 #pragma once
 
 #include <c10/core/DeviceType.h>
@@ -13,12 +13,12 @@ namespace ubique::engine {
 struct AutocastState {
   bool enabled = false;
   c10::ScalarType dtype = c10::ScalarType::Float;
-  bool cache = true;  ///< keeps casts of weights until the outermost region ends
+  bool cache = true;  ///< keeps casts of weights until the outermost scope ends
 };
 
-/// What holds in this thread now.
+/// The current state of this thread.
 AutocastState autocast_state(c10::DeviceType type);
-/// What a plan asks for.
+/// The state that a plan asks for.
 AutocastState autocast_of(const plan::Plan& plan);
 
 class Autocast {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+// Both means as f32 device tensors.
+#include "ubique/engine/step/device_means.h"
 
 #include <ATen/ATen.h>
+
 #include <cmath>
 #include <limits>
-
-#include "ubique/engine/step/device_means.h"
 
 namespace ubique::engine {
 
@@ -19,9 +20,9 @@ void RunningMean::add(const at::Tensor& value, double weight) {
   const auto nothing = at::zeros_like(mean_);
   const auto share = at::where(counts, at::full_like(mean_, weight), nothing);
   weight_.add_(share);
-  const auto way = at::where(counts, value - mean_, nothing);
-  constexpr double kTiny = 1e-30;  // before the first value that counts
-  mean_.add_(way * share / weight_.clamp_min(kTiny));
+  const auto difference = at::where(counts, value - mean_, nothing);
+  constexpr double kTiny = 1e-30;  // no division by zero before the first finite value
+  mean_.add_(difference * share / weight_.clamp_min(kTiny));
 }
 
 double RunningMean::mean() const {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The weighted mean of values that are still on the device. Reading it waits; adding does not.
-// Sums and counts of ratios over several updates, still on the device. Adding does not wait.
+// Means of values on the device, over several updates: RunningMean for a weighted mean, RatioSums
+// for ratios with varying denominators. Adding does not wait for the device; reading does.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 #include <c10/core/Device.h>
+
 #include <span>
+#include <string>
 #include <vector>
 
 #include "ubique/engine/contract/batch.h"
@@ -15,9 +17,9 @@ namespace ubique::engine {
 class RunningMean {
  public:
   explicit RunningMean(c10::Device device, double mean = 0, double weight = 0);
-  /// A value that is not finite is left out.
+  /// Non-finite values are ignored.
   void add(const at::Tensor& value, double weight);
-  double mean() const;  ///< NaN if there was nothing to take the mean of
+  double mean() const;  ///< NaN without any finite value
   double weight() const;
 
  private:
@@ -26,11 +28,11 @@ class RunningMean {
 
 class RatioSums {
  public:
-  /// Of one update; always of the same names.
+  /// The ratios of one update; the same names every time.
   void add(const std::vector<Ratio>& ratios);
-  /// Device tensors of one value each, in the order in which means() wants their values.
+  /// Device scalars, in the order in which means() takes their values.
   std::vector<at::Tensor> scalars() const;
-  /// From the values of scalars(); a ratio of nothing is left out.
+  /// From the values of scalars(); ratios with count 0 are omitted.
   Scores means(std::span<const double> values) const;
   void clear();
 

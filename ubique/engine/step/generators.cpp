@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The default generators of the CPU and of one device.
 #include "ubique/engine/step/generators.h"
 
 #include <ATen/ATen.h>
@@ -31,9 +32,9 @@ void restore_generators(c10::Device device, const GeneratorStates& states) {
   if (states.device.defined() && !device.is_cpu()) set_state(device, states.device);
 }
 
-KeepGenerators::KeepGenerators(c10::Device device)
+ScopedGenerators::ScopedGenerators(c10::Device device)
     : device_(device), states_(generator_states(device)) {}
 
-KeepGenerators::~KeepGenerators() { restore_generators(device_, states_); }
+ScopedGenerators::~ScopedGenerators() { restore_generators(device_, states_); }
 
 }  // namespace ubique::engine

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The states of torch's own generators (dropout draws from them), kept and put back: for an exact
-// resume, for a pass that is repeated, for work that must leave no trace.
+// Saves and restores the states of torch's random generators, which dropout uses: for an exact
+// resume, for repeating a pass, and for work that must not change later random numbers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,17 +13,17 @@ struct GeneratorStates {
   at::Tensor device;  ///< undefined where the device is the CPU
 };
 
-/// States are bytes on the host; nothing waits for the device.
+/// States are byte tensors on the host; reading them does not wait for the device.
 GeneratorStates generator_states(c10::Device device);
 void restore_generators(c10::Device device, const GeneratorStates& states);
 
-/// Puts the states back that it found.
-class KeepGenerators {
+/// Restores the states at the end of a scope.
+class ScopedGenerators {
  public:
-  explicit KeepGenerators(c10::Device device);
-  ~KeepGenerators();
-  KeepGenerators(const KeepGenerators&) = delete;
-  KeepGenerators& operator=(const KeepGenerators&) = delete;
+  explicit ScopedGenerators(c10::Device device);
+  ~ScopedGenerators();
+  ScopedGenerators(const ScopedGenerators&) = delete;
+  ScopedGenerators& operator=(const ScopedGenerators&) = delete;
 
  private:
   c10::Device device_;

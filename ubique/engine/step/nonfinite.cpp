@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Skip counts, copies of statistics, and the gradient norm with scaling and clipping.
 #include "ubique/engine/step/nonfinite.h"
 
 #include <ATen/ATen.h>
@@ -17,23 +18,23 @@ void SkipCounter::observe(const at::Tensor& bad) {
 
 void SkipCounter::load(double total) { total_.fill_(total); }
 
-StatisticsGuard::StatisticsGuard(NamedTensors statistics) : statistics_(std::move(statistics)) {
+StatisticsBackup::StatisticsBackup(NamedTensors statistics) : statistics_(std::move(statistics)) {
   for (const auto& [name, tensor] : statistics_) copies_.emplace_back(name, tensor.clone());
 }
 
-void StatisticsGuard::remember() {
+void StatisticsBackup::save() {
   const c10::NoGradGuard no_gradients;
   for (std::size_t i = 0; i < copies_.size(); ++i) copies_[i].second.copy_(statistics_[i].second);
 }
 
-void StatisticsGuard::restore() const {
+void StatisticsBackup::restore() const {
   const c10::NoGradGuard no_gradients;
   for (std::size_t i = 0; i < copies_.size(); ++i) {
     at::Tensor(statistics_[i].second).copy_(copies_[i].second);
   }
 }
 
-void StatisticsGuard::reset_nonfinite() const {
+void StatisticsBackup::reset_nonfinite() const {
   const c10::NoGradGuard no_gradients;
   for (std::size_t i = 0; i < copies_.size(); ++i) {
     at::Tensor now = statistics_[i].second;
@@ -42,8 +43,8 @@ void StatisticsGuard::reset_nonfinite() const {
   }
 }
 
-GradientFacts settle_gradients(const NamedTensors& parameters, double factor,
-                               const at::Tensor& inverse_scale, double clip_norm) {
+GradientNorm scale_and_clip_gradients(const NamedTensors& parameters, double factor,
+                                      const at::Tensor& inverse_scale, double clip_norm) {
   const c10::NoGradGuard no_gradients;
   std::vector<at::Tensor> gradients;
   for (const auto& [name, parameter] : parameters) {
@@ -61,7 +62,7 @@ GradientFacts settle_gradients(const NamedTensors& parameters, double factor,
     auto coefficient =
         inverse_scale.defined() ? inverse_scale * factor : at::full_like(norm, factor);
     if (clip_norm > 0) {
-      constexpr double kTiny = 1e-6;  // as everybody clips: no division by zero
+      constexpr double kTiny = 1e-6;  // as in torch: no division by zero
       coefficient = coefficient * at::reciprocal(norm + kTiny).mul(clip_norm).clamp_max(1);
     }
     at::_foreach_mul_(gradients, coefficient);

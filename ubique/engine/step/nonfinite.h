@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What keeps one bad batch from spoiling a run: gradients that are not finite are counted (the
-// optimizer skips them), and batch norm's statistics go back to what they were. Nothing here waits
-// for the device.
+// Protection against non-finite gradients: such updates are detected and counted (the optimizer
+// skips them), and non-finite batch norm statistics are restored. Nothing here waits for the
+// device.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -11,7 +11,7 @@
 
 namespace ubique::engine {
 
-/// Skipped updates as f32 device scalars.
+/// Counts skipped updates, in f32 device scalars.
 class SkipCounter {
  public:
   explicit SkipCounter(c10::Device device);
@@ -24,26 +24,27 @@ class SkipCounter {
   at::Tensor total_, in_a_row_;
 };
 
-class StatisticsGuard {
+/// A copy of batch norm's running statistics from before a forward pass.
+class StatisticsBackup {
  public:
-  explicit StatisticsGuard(NamedTensors statistics);
-  void remember();               ///< before a forward pass
-  void restore() const;          ///< all as remembered
-  void reset_nonfinite() const;  ///< only values that are not finite
-  const NamedTensors& remembered() const { return copies_; }
+  explicit StatisticsBackup(NamedTensors statistics);
+  void save();                   ///< call before a forward pass
+  void restore() const;          ///< restores all values
+  void reset_nonfinite() const;  ///< restores only values that are not finite
+  const NamedTensors& saved() const { return copies_; }
 
  private:
   NamedTensors statistics_, copies_;
 };
 
-struct GradientFacts {
-  at::Tensor norm;  ///< f32 device scalar, of all gradients together, before clipping
+struct GradientNorm {
+  at::Tensor norm;  ///< f32 device scalar: of all gradients together, before clipping
   at::Tensor bad;   ///< f32 device scalar: 1 if that norm is not finite
 };
 
 /// Multiplies the gradients by `factor` (and by `inverse_scale`, if defined) and clips them to
-/// `clip_norm` (0 = not), in one pass over memory or, where there is nothing to do, none.
-GradientFacts settle_gradients(const NamedTensors& parameters, double factor,
-                               const at::Tensor& inverse_scale, double clip_norm);
+/// `clip_norm` (0 = no clipping), in at most one pass over memory.
+GradientNorm scale_and_clip_gradients(const NamedTensors& parameters, double factor,
+                                      const at::Tensor& inverse_scale, double clip_norm);
 
 }  // namespace ubique::engine

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// An autograd function that runs a segment twice.
 #include "ubique/engine/step/recompute.h"
 
 #include <ATen/ATen.h>
@@ -15,7 +16,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-thread_local int second_passes = 0;  // under way in this thread
+thread_local int second_passes = 0;  // nested ones in this thread
 
 struct SecondPass {
   SecondPass() { ++second_passes; }
@@ -24,7 +25,7 @@ struct SecondPass {
   SecondPass& operator=(const SecondPass&) = delete;
 };
 
-/// What the second pass needs to be the first one again.
+/// State of the first pass that the second one needs to repeat it.
 struct FirstPass : torch::CustomClassHolder {
   FirstPass(RecomputedFunction given, c10::Device where)
       : function(std::move(given)),
@@ -38,8 +39,8 @@ struct FirstPass : torch::CustomClassHolder {
   AutocastState autocast;
 };
 
-/// Inputs cut off from the graph, so that the backward pass of the part ends at them.
-std::vector<at::Tensor> cut_off(const variable_list& saved) {
+/// Inputs detached from the graph, so that the segment's backward pass ends at them.
+std::vector<at::Tensor> detached(const variable_list& saved) {
   std::vector<at::Tensor> inputs;
   for (const auto& tensor : saved) {
     inputs.push_back(tensor.detach().requires_grad_(tensor.requires_grad()));
@@ -48,7 +49,7 @@ std::vector<at::Tensor> cut_off(const variable_list& saved) {
 }
 
 at::Tensor second_pass(const FirstPass& first, const std::vector<at::Tensor>& inputs) {
-  const KeepGenerators keep(first.device);
+  const ScopedGenerators keep(first.device);
   restore_generators(first.device, first.generators);
   const Autocast autocast(first.device.type(), first.autocast);
   const c10::AutoGradMode with_gradient(true);
@@ -62,7 +63,7 @@ struct Recompute : torch::autograd::Function<Recompute> {
                             const at::Tensor& /*anchor*/, at::TensorList inputs) {
     context->save_for_backward(inputs.vec());
     context->saved_data["first"] = c10::IValue::make_capsule(first);
-    // Without gradient, casts of weights must not stay in the cache: they would lack their history.
+    // Casts of weights made without gradient must not be cached: they have no autograd history.
     auto uncached = first->autocast;
     uncached.cache = false;
     const Autocast autocast(first->device.type(), uncached);
@@ -72,10 +73,10 @@ struct Recompute : torch::autograd::Function<Recompute> {
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {
     const auto capsule = context->saved_data["first"].toCapsule();
     const auto first = c10::static_intrusive_pointer_cast<FirstPass>(capsule);
-    const auto inputs = cut_off(context->get_saved_variables());
+    const auto inputs = detached(context->get_saved_variables());
     const auto output = second_pass(*first, inputs);
     if (output.requires_grad()) torch::autograd::backward({output}, {gradients[0]});
-    variable_list result(2);  // of `first` and `anchor`: none
+    variable_list result(2);  // none for `first` and `anchor`
     for (const auto& input : inputs) result.push_back(input.grad());
     return result;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gradient checkpointing: a part of a network keeps its inputs and nothing else, and is computed
-// again in the backward pass. The second time draws the same random numbers under the same
-// autocast; a model's batch norm asks recomputing() and leaves its statistics alone.
+// Gradient checkpointing: a segment of a network saves only its inputs and is computed again in the
+// backward pass, with the same random numbers and the same autocast. Batch norm must check
+// recomputing() and leave its statistics unchanged in the second pass.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,12 +13,12 @@ namespace ubique::engine {
 
 using RecomputedFunction = std::function<at::Tensor(const std::vector<at::Tensor>& inputs)>;
 
-/// function(inputs), with the gradients that it would have had. Parameters may be used inside
-/// freely; other tensors with gradient have to be inputs. `function` is kept until the backward
-/// pass: it must not refer to anything that is gone by then.
+/// function(inputs), with the same gradients as a plain call. `function` may use parameters freely;
+/// other tensors that need a gradient must be inputs. `function` is kept until the backward pass:
+/// everything it refers to must live until then.
 at::Tensor recompute(const RecomputedFunction& function, const std::vector<at::Tensor>& inputs);
 
-/// Is this thread computing a part for the second time?
+/// Is this thread computing a segment for the second time?
 bool recomputing();
 
 }  // namespace ubique::engine

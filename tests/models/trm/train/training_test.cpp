@@ -276,7 +276,7 @@ TEST_CASE("trm training: a discarded update changes nothing") {
   const auto before = whole_state(task->model());
   learner.begin();
   learner.add(batch);
-  learner.discard_state();
+  learner.discard();
   CHECK(task->model().extra_leaves().empty());
   const auto after = whole_state(task->model());
   for (std::size_t i = 0; i < after.size(); ++i) {

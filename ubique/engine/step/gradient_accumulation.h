@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Forward and backward passes of the micro-batches that make one update. Their means are weighted
-// by what each is a mean over, so the update does not depend on how the samples were cut.
+// Gradient accumulation: forward and backward passes of the micro-batches of one update. Each mean
+// is weighted by its number of terms, so the result does not depend on the micro-batch size.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -12,20 +12,20 @@
 
 namespace ubique::engine {
 
-/// The batch on the device. Copies overlap with work only if the plan says that they may.
+/// The batch on the device; copied without blocking if the plan says so.
 Batch to_device(const Batch& batch, c10::Device device, const plan::Plan& plan);
 
-class Accumulation {
+class GradientAccumulation {
  public:
-  Accumulation(Model& model, const GradScaler& scaler, c10::DeviceType type, AutocastState state)
+  GradientAccumulation(Model& model, const GradScaler& scaler, c10::DeviceType type,
+                       AutocastState state)
       : model_(model), scaler_(scaler), type_(type), autocast_(state) {}
 
   /// Adds the gradients of a batch on the device, scaled by its weight over the first one's. A
-  /// batch of weight 0 says nothing and is left out.
+  /// batch of weight 0 is ignored.
   void add(const Batch& batch);
 
-  /// What the gradients (and scaled sums) have to be multiplied by to be means: exactly 1 for one
-  /// batch.
+  /// The factor that turns the gradients (and the sums below) into means; exactly 1 for one batch.
   double factor() const { return weight_ > first_ ? first_ / weight_ : 1; }
   bool empty() const { return !loss_.defined(); }
   double weight() const { return weight_; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "ubique/engine/step/step.h"
+// The passes of a micro-batch, and the weighted sums of loss, metrics and ratios.
+#include "ubique/engine/step/gradient_accumulation.h"
 
 #include <ATen/ATen.h>
 
@@ -10,7 +11,7 @@
 namespace ubique::engine {
 namespace {
 
-/// Multiplied only where it changes something: a single batch keeps every bit.
+/// Multiplies only by factors other than 1, so that a single batch is unchanged bit for bit.
 at::Tensor times(const at::Tensor& value, double factor) {
   return factor == 1 ? value : value * factor;
 }
@@ -26,7 +27,7 @@ Batch to_device(const Batch& batch, c10::Device device, const plan::Plan& plan) 
   return moved;
 }
 
-void Accumulation::add(const Batch& batch) {
+void GradientAccumulation::add(const Batch& batch) {
   check(std::isfinite(batch.weight) && batch.weight >= 0, ErrorKind::Internal,
         "[engine.step] a batch has the weight {}, expected a number that is not negative.",
         batch.weight);
@@ -37,7 +38,7 @@ void Accumulation::add(const Batch& batch) {
     step = model_.step(batch);
   }
   check(step.loss.defined() && step.loss.dim() == 0 && step.loss.requires_grad(),
-        ErrorKind::Internal, "[engine.step] the loss of {} is no scalar with a gradient.",
+        ErrorKind::Internal, "[engine.step] the loss of {} is not a scalar with a gradient.",
         model_.family());
   if (first_ == 0) first_ = batch.weight;
   const double share = batch.weight / first_;
@@ -65,9 +66,9 @@ void Accumulation::add(const Batch& batch) {
   samples_ += batch.samples;
 }
 
-at::Tensor Accumulation::loss() const { return times(loss_, factor()); }
+at::Tensor GradientAccumulation::loss() const { return times(loss_, factor()); }
 
-NamedTensors Accumulation::metrics() const {
+NamedTensors GradientAccumulation::metrics() const {
   NamedTensors means;
   for (const auto& [name, sum] : metrics_) means.emplace_back(name, times(sum, factor()));
   return means;
