@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes networks as ONNX files with an input and what we make of it, for tests/peers/onnx_test.py.
+// Writes networks as ONNX files with an input and our output, for tests/peers/onnx_test.py.
 //   export_driver FOLDER
 #include <ATen/ATen.h>
 
@@ -21,7 +21,7 @@ struct ExportCase {
   meshnet::MeshNetConfig config;
   meshnet::GraphOptions graph;
   exporting::OnnxOptions onnx;
-  bool outside = false;  // weights in a file of their own
+  bool outside = false;  // weights in a separate file
 };
 
 meshnet::MeshNetConfig small(kernels::Activation activation, kernels::Norm norm, bool bias) {
@@ -60,7 +60,7 @@ void write_case(const fs::path& folder, const ExportCase& wanted) {
   meshnet::MeshNetModel model(wanted.config);
   model.initialize(Random(3));
   at::manual_seed(4);
-  for (auto& buffer : model.network().named_buffers()) {  // norms that do something
+  for (auto& buffer : model.network().named_buffers()) {  // non-trivial statistics
     if (buffer.key().ends_with("running_mean")) buffer.value().normal_(0, 0.3);
     if (buffer.key().ends_with("running_var")) buffer.value().uniform_(0.5, 2);
   }

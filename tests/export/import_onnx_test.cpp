@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks through ONNX and back.
+// Networks exported to ONNX and imported again.
 #include <doctest/doctest.h>
 
 #include "tests/base/scratch.h"
@@ -49,14 +49,14 @@ TEST_CASE("onnx import: every form of network comes back to the last bit") {
   }
 }
 
-TEST_CASE("onnx import: what is around the network is left behind") {
+TEST_CASE("onnx import: steps around the network are not imported") {
   const auto file = test::random_file(small_config(Activation::Relu, Norm::None));
   CHECK(test::same_weights(
       file, through_onnx(file, {.head = meshnet::GraphHead::Labels, .min_max = true})));
   CHECK(test::same_weights(file, through_onnx(file, {.head = meshnet::GraphHead::Probabilities})));
 }
 
-TEST_CASE("onnx import: weights in fewer bits come back as what they stand for") {
+TEST_CASE("onnx import: quantised weights come back dequantised") {
   const auto file = test::random_file(small_config(Activation::Gelu, Norm::None));
   for (const auto dtype : {DType::F16, DType::I8}) {
     const auto back = through_onnx(file, {}, {dtype});

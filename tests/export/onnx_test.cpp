@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Graphs as ONNX models: names, operators, types; that they compute the same is for tests/peers.
+// Graphs as ONNX models: names, operators, types; tests/peers computes them in ONNX Runtime.
 #include "ubique/export/onnx.h"
 
 #include <ATen/ATen.h>
@@ -61,7 +61,7 @@ TEST_CASE("onnx export: a folded network is convolutions and activations") {
   CHECK(model.metadata.contains("meshnet_config"));
 }
 
-TEST_CASE("onnx export: every value is made before it is used, and once") {
+TEST_CASE("onnx export: every value is defined once, before its use") {
   for (const auto activation : {meshnet::Activation::Gelu, meshnet::Activation::GeluTanh,
                                 meshnet::Activation::Elu, meshnet::Activation::Relu}) {
     meshnet::GraphOptions options{false, meshnet::GraphHead::Labels, true};
@@ -100,7 +100,7 @@ TEST_CASE("onnx export: f16 begins after intensities are in range") {
   CHECK(ops_of(half).front() == "Conv");
 }
 
-TEST_CASE("onnx export: a file is kept only if it computes what the model does") {
+TEST_CASE("onnx export: a file is kept only if its output equals the model's") {
   const test::ScratchFolder folder;
   meshnet::MeshNetModel model(sample_file());
   auto exported = meshnet::graph_export(model, {});
@@ -122,7 +122,7 @@ TEST_CASE("onnx export: a file is kept only if it computes what the model does")
   CHECK_FALSE(std::filesystem::exists(folder / "bad.onnx"));
 }
 
-TEST_CASE("onnx export: an operator that is not known is named") {
+TEST_CASE("onnx export: an unsupported operator is named") {
   io::OnnxModel model = to_onnx(meshnet::graph_of(sample_file()));
   model.nodes[1].op = "Mish";
   CHECK(test::contains(test::refusal_of(ErrorKind::Input,
@@ -146,7 +146,7 @@ TEST_CASE("quantise: 8 bits with a scale per row are within half a step") {
   }
 }
 
-TEST_CASE("quantise: a kernel keeps its sum, whatever its taps lose") {
+TEST_CASE("quantise: a kernel keeps its sum when its taps are rounded") {
   const std::vector<float> values = {0.3F, 0.3F, 0.3F, 0.3F, 0.3F, 0.3F, 0.3F, 0.3F, 100};
   const auto bytes = std::as_bytes(std::span(values));
   const io::HostTensor tensor{"w", DType::F32, {1, 1, 9}, {bytes.begin(), bytes.end()}};
@@ -160,7 +160,7 @@ TEST_CASE("quantise: a kernel keeps its sum, whatever its taps lose") {
   };
   const auto rows = exporting::quantise_rows(tensor);
   const auto scale = static_cast<double>(floats_of(rows.scales)[0]);
-  CHECK(std::abs(sum_of(rows.values, scale, 0) - 102.4) <= scale / 2);  // one by one: all to 0
+  CHECK(std::abs(sum_of(rows.values, scale, 0) - 102.4) <= scale / 2);  // plain rounding gives 0
   const auto whole = exporting::quantise_whole(tensor);
   CHECK(std::abs(sum_of(whole.values, whole.scale, whole.min) - 102.4) <= whole.scale / 2);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One file belongs to one family, known by the names inside it; a file of nobody is refused with
-// what it holds.
+// A file is assigned to a family by its tensor names; an unknown file is refused with its contents.
 #include <doctest/doctest.h>
 
 #include "tests/base/scratch.h"
@@ -60,7 +59,7 @@ TEST_CASE("recognise: PyTorch's files belong to the family whose layers they nam
   CHECK(engine::open_model(folder / "mesh.pt")->family() == "meshnet");
 }
 
-TEST_CASE("recognise: a file of nobody is refused with the names and shapes in it") {
+TEST_CASE("recognise: an unknown file is refused with its names and shapes") {
   const ScratchFolder folder;
   const auto refused = [&](const char* name) {
     CHECK(claimed_by(folder / name).empty());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Networks to export, with norms that do something.
+// Networks to export, with non-trivial norm statistics.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -25,7 +25,7 @@ inline meshnet::MeshNetFile random_file(const meshnet::MeshNetConfig& config) {
   return {config, meshnet::state_of(*random_network(config)), "test"};
 }
 
-/// Every tensor of one in the other, to the last bit; counters of batches do not travel.
+/// Are all tensors equal bit by bit? Batch counters are ignored: exports lack them.
 inline bool same_weights(const meshnet::MeshNetFile& a, const meshnet::MeshNetFile& b) {
   std::size_t compared = 0;
   for (const auto& [name, tensor] : a.tensors) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TensorFlow.js folders: what BrainChop loads, in its axes, and back.
+// TensorFlow.js folders as BrainChop loads them, in its axes, and their import.
 #include "ubique/export/tfjs.h"
 
 #include <ATen/core/grad_mode.h>
@@ -88,10 +88,10 @@ TEST_CASE(
     return test::relative_distance(there.transpose(3, 4).flip({2, 4}), logits);
   };
   CHECK(off({.browser_axes = true}, "turned") < 1e-5);
-  CHECK(off({}, "own") > 1e-3);  // kernels that are not turned say something else
+  CHECK(off({}, "own") > 1e-3);  // kernels in other axes give other values
 }
 
-TEST_CASE("tfjs export: turning axes there and back changes nothing") {
+TEST_CASE("tfjs export: permuting axes and back changes nothing") {
   const auto kernel = at::rand({2, 3, 3, 3, 3});
   CHECK(meshnet::from_browser_axes(meshnet::to_browser_axes(kernel)).equal(kernel));
   const auto volume = at::arange(24).view({2, 3, 4});  // (R, A, S)
@@ -132,7 +132,7 @@ TEST_CASE("tfjs export: weights in 16 and 8 bits compute nearly the same") {
   CHECK(size("u8") * 4 == size("f32"));
 }
 
-TEST_CASE("tfjs export: what a layers model cannot hold is refused, and nothing is left") {
+TEST_CASE("tfjs export: steps that a layers model lacks are refused, and nothing is left") {
   const ScratchFolder folder;
   const auto refused = [&](const meshnet::MeshNetConfig& config,
                            const meshnet::GraphOptions& options) {
@@ -150,7 +150,7 @@ TEST_CASE("tfjs export: what a layers model cannot hold is refused, and nothing 
   CHECK(test::contains(refused(usual, {.resize = {8, 8, 8}}), "--resize"));
 }
 
-TEST_CASE("tfjs export: a folder is kept only if it computes what the model does") {
+TEST_CASE("tfjs export: a folder is kept only if its output equals the model's") {
   const ScratchFolder folder;
   auto model = exported(small_config(Activation::Relu, Norm::Batch));
   std::get<engine::GraphConv>(model.graph.steps[2].op).dilation += 1;
@@ -160,7 +160,7 @@ TEST_CASE("tfjs export: a folder is kept only if it computes what the model does
   CHECK_FALSE(std::filesystem::exists(folder / "m"));
 }
 
-TEST_CASE("tfjs export: notes that were changed after the export are found out") {
+TEST_CASE("tfjs export: notes that were changed after the export are detected") {
   const ScratchFolder folder;
   exporting::export_tfjs(exported(small_config(Activation::Relu, Norm::Batch)), DType::F32,
                          folder / "m");

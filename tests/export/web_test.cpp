@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pages with models inside; what a browser makes of them is tested in web/tests.
+// Pages with models inside; web/tests runs them in a browser.
 #include <doctest/doctest.h>
 
 #include "tests/base/scratch.h"
@@ -16,7 +16,7 @@ using test::refusal_of;
 
 namespace {
 
-/// A page as the build makes it, as far as the exporter looks at it.
+/// The files of a built page that the exporter uses.
 void make_page(const fs::path& folder) {
   make_folder(folder / "assets");
   write_file(folder / "index.html", "<p>page</p>");
@@ -56,7 +56,7 @@ TEST_CASE("web export: the page, the model in two formats and numbers to check t
   CHECK(test::same_weights(meshnet::load_any(place / "model.onnx"), meshnet::load_any(place)));
 }
 
-TEST_CASE("web export: a second model joins the first, one of the same name does not") {
+TEST_CASE("web export: a second model is added, one of the same name is refused") {
   const test::ScratchFolder folder;
   make_page(folder / "page");
   exporting::export_web(web_model("one"), DType::F32, folder / "page", folder / "out");
@@ -71,7 +71,7 @@ TEST_CASE("web export: a second model joins the first, one of the same name does
                        "--name"));
 }
 
-TEST_CASE("web export: a name that would lead out of the page is refused") {
+TEST_CASE("web export: a name that leads outside the page is refused") {
   const test::ScratchFolder folder;
   make_page(folder / "page");
   for (const std::string name : {"../x", "a/b", "..", ""}) {
@@ -105,7 +105,7 @@ TEST_CASE("web export: other folders are left alone, and a failed export leaves 
   CHECK_FALSE(fs::exists(folder / "out"));
 }
 
-TEST_CASE("web export: a page that takes more than ONNX takes f32 alone") {
+TEST_CASE("web export: a page that needs TFJS too accepts only f32") {
   const test::ScratchFolder folder;
   make_page(folder / "page");
   CHECK(test::contains(refusal_of(ErrorKind::Usage,

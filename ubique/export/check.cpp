@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Tolerances per weight type, label agreement, CC and KLD.
 #include "ubique/export/check.h"
 
 #include <ATen/ATen.h>
@@ -11,12 +12,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How far rounding of weights may carry: largest difference, and share of labels that may change.
+/// Tolerances for rounded weights: largest difference, and share of labels that may change.
 struct Allowance {
   double difference, labels;
 };
 
-/// In 8 bits small networks lose much of a value and few labels; both are told to whoever exports.
+/// With 8-bit weights small networks lose much accuracy in values but few labels; the export
+/// reports both.
 Allowance allowance_of(DType dtype) {
   if (dtype == DType::I8 || dtype == DType::U8) return {0.6, 0.05};
   return dtype == DType::F16 ? Allowance{0.02, 2e-3} : Allowance{1e-5, 1e-4};
@@ -35,7 +37,7 @@ MapScores score_maps(const at::Tensor& got, const at::Tensor& expected) {
   const auto spread = (x.square().sum(1) * y.square().sum(1)).sqrt() + kEpsilon;
   const auto divergence = (q * (q / (p + kEpsilon) + kEpsilon).log()).sum(1);
   return {((x * y).sum(1) / spread).mean().item<double>(),
-          std::max(0.0, divergence.mean().item<double>())};  // rounding alone may go below 0
+          std::max(0.0, divergence.mean().item<double>())};  // rounding may give a value below 0
 }
 
 std::int64_t bytes_in(const fs::path& folder) {

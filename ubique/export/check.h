@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an exported file computes, held against what the model says: files are handed out only after
-// that.
+// Compares the output of an exported file with the model's: an export succeeds only if they agree.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,26 +12,29 @@
 
 namespace ubique::exporting {
 
-/// How alike two maps of one channel are, as saliency is scored; means over samples.
+/// Similarity of two single-channel maps, by the metrics of saliency prediction; means over
+/// samples.
 struct MapScores {
-  double correlation = 1;  ///< CC, of the values
-  double divergence = 0;   ///< KLD in nats from the model's, both lifted to 0 and brought to sum 1
+  double correlation = 1;  ///< CC of the values
+  double divergence =
+      0;  ///< KLD to the model's in nats, both shifted to minimum 0 and scaled to sum 1
 };
 
 struct CheckedFile {
-  std::int64_t bytes = 0;        ///< of all its files
-  bool labels = false;           ///< the output is labels
-  double agreement = 1;          ///< share of labels that are the model's
-  double difference = 0;         ///< else: largest to the model's, as a share of the largest value
-  std::optional<MapScores> map;  ///< where the output is maps of one channel
-  std::string runtime = "ubique";  ///< that computed it
+  std::int64_t bytes = 0;          ///< of all its files
+  bool labels = false;             ///< the output is labels
+  double agreement = 1;            ///< share of labels that equal the model's
+  double difference = 0;           ///< of values: the largest, as a share of the largest value
+  std::optional<MapScores> map;    ///< for single-channel maps
+  std::string runtime = "ubique";  ///< that computed the output
 };
 
-/// Parity error if they differ by more than weights of `dtype` explain. `place` begins the message.
+/// Parity error if they differ by more than rounding the weights to `dtype` explains. `place` is
+/// the tag of the message.
 CheckedFile compare_outputs(const at::Tensor& got, const engine::GraphExport& model, DType dtype,
                             const std::string& place);
 
-/// Of a file with its FILE.data, or of everything in a folder.
+/// Bytes of a file with its FILE.data, or of a whole folder.
 std::int64_t size_of_files(const std::filesystem::path& path);
 
 }  // namespace ubique::exporting

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The ONNX nodes of each step of a graph, with f16 and int8 variants.
 #include "ubique/export/onnx.h"
 
 #include <algorithm>
@@ -23,7 +24,7 @@ HostTensor f32_tensor(std::string name, io::Shape shape, const std::vector<float
   return {std::move(name), DType::F32, std::move(shape), {bytes.begin(), bytes.end()}};
 }
 
-/// Writes the nodes of one step after the other.
+/// Adds the nodes of the steps in order.
 class OnnxLowering {
  public:
   OnnxLowering(const engine::Graph& graph, const OnnxOptions& options)
@@ -51,9 +52,8 @@ class OnnxLowering {
   }
 
  private:
-  /// What has to do with the range of values is computed in f32, unless the input itself is f16:
-  /// f16 begins after intensities have come into a range that it has, and ends where maps are
-  /// brought to 0..1.
+  /// Steps that normalise or shift the value range are computed in f32 unless the input itself is
+  /// f16: raw intensities may exceed f16's range, and maps scaled to 0..1 need its precision.
   void choose_precision() {
     if (!half_) return;
     const bool ranges = std::holds_alternative<engine::GraphMinMax>(step_->op) ||
@@ -64,7 +64,7 @@ class OnnxLowering {
     if (in_half_) halves_.insert(step_->name);
   }
 
-  /// The value in f16 or f32, as the step wants it; cast once, however many take it.
+  /// The value in the step's precision; it is cast only once, however many steps use it.
   std::string in_precision(const std::string& value) {
     if (halves_.contains(value) == in_half_) return value;
     const auto name = value + (in_half_ ? ".half" : ".whole");
@@ -182,7 +182,7 @@ class OnnxLowering {
     }
   }
 
-  /// x/2 · (1 + erf(x/√2)): an operator of its own comes only with opset 20.
+  /// x/2 · (1 + erf(x/√2)): ONNX has a Gelu operator only since opset 20.
   void lower_gelu() {
     const auto scaled = add(
         "Mul", {input_, number(static_cast<float>(std::sqrt(0.5)), own("root"))}, own("scaled"));
@@ -223,7 +223,7 @@ class OnnxLowering {
     return name;
   }
 
-  /// Batch and channels stay what they are.
+  /// Batch and channels stay the same.
   void lower(const engine::GraphResize& resize) {
     const auto shape = add("Shape", {input_}, own("shape"));
     const auto kept =
@@ -239,7 +239,7 @@ class OnnxLowering {
 
   std::size_t spatial_dims() const { return graph_.input_shape.size() - 2; }
 
-  /// (x - min) / (max - min), and a range of none counts as 1.
+  /// (x - min) / (max - min); a range of 0 counts as 1.
   void lower(const engine::GraphMinMax& op) {
     std::vector<std::int64_t> axes;
     for (std::size_t i = 1; i < graph_.input_shape.size(); ++i) {
@@ -265,7 +265,7 @@ class OnnxLowering {
     std::vector<float> scales(2 + spatial_dims(), 2);
     scales[0] = scales[1] = 1;
     auto tensor = f32_tensor(own("scales"), {static_cast<std::int64_t>(scales.size())}, scales);
-    model_.constants.push_back(std::move(tensor));  // f32 whatever the values are
+    model_.constants.push_back(std::move(tensor));  // always f32
     const bool asymmetric = op.mode == engine::GraphUpsample::Mode::Asymmetric;
     add("Resize", {input_, "", own("scales")}, step_->name,
         {{"mode", std::string("linear")},
@@ -296,7 +296,7 @@ class OnnxLowering {
 
   void lower(const engine::GraphGlobalMean&) { add("GlobalAveragePool", {input_}, step_->name); }
 
-  /// Batch and channels are the first input's own: 1 spreads to anything.
+  /// Sizes of 1 for batch and channels broadcast to those of the first input.
   void lower(const engine::GraphSpread&) {
     const auto shape = add("Shape", {inputs_.at(1)}, own("shape"));
     const auto end = integers({static_cast<std::int64_t>(2 + spatial_dims())}, own("to"));
@@ -307,14 +307,14 @@ class OnnxLowering {
   }
 
   const engine::Graph& graph_;
-  bool half_, in_half_ = false;  // wanted at all, and in this step
+  bool half_, in_half_ = false;  // f16 in the model, and in this step
   OnnxOptions options_;
   io::OnnxModel model_;
   std::map<std::string, std::string> names_;
   const GraphStep* step_ = nullptr;
   std::vector<std::string> inputs_;
-  std::string input_;                    // the first
-  std::set<std::string> halves_, cast_;  // values in f16, and those that are casts
+  std::string input_;                    // the first of inputs_
+  std::set<std::string> halves_, cast_;  // values in f16, and outputs of casts
   std::int64_t channels_ = 1;
   std::optional<std::vector<io::OnnxExtent>> resized_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's graph as an ONNX model: which of ONNX's operators compute each step.
+// Lowers a model's graph to ONNX operators.
 #pragma once
 
 #include "ubique/engine/contract/graph.h"
@@ -8,7 +8,7 @@
 namespace ubique::exporting {
 
 struct OnnxOptions {
-  /// Of weights and arithmetic: F32 or F16; I8 keeps convolutions' weights in 8 bits with a scale
+  /// Of weights and arithmetic: F32 or F16; I8 stores convolution weights in 8 bits with a scale
   /// per output channel, and computes in f32.
   DType dtype = DType::F32;
   bool half_io = false;  ///< with F16: input and output are f16 too

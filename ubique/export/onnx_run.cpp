@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A table of ONNX operators, and the loop over a model's nodes.
 #include "ubique/export/onnx_run.h"
 
 #include <ATen/ATen.h>
@@ -46,7 +47,7 @@ at::Tensor dequantise_node(const OnnxNode& node, const std::vector<at::Tensor>& 
   return (x[0].to(at::kFloat) - x[2].view(shape).to(at::kFloat)) * x[1].view(shape);
 }
 
-/// Half precision is rounded to and computed in f32: what differs then is the weights' doing.
+/// Rounds to half precision but computes in f32: differences then come from the weights alone.
 at::Tensor cast_node(const OnnxNode& node, const std::vector<at::Tensor>& x) {
   const auto to = attribute<std::int64_t>(node, "to");
   check(to == 1 || to == 10, ErrorKind::Input, "[export.onnx] a cast to type {} is unknown.", to);
@@ -61,7 +62,8 @@ at::Tensor slice_node(const OnnxNode&, const std::vector<at::Tensor>& x) {
   return x[0].slice(0, x[1].item<std::int64_t>(), x[2].item<std::int64_t>());
 }
 
-/// To twice the size. Output 2i on input i is what corners on corners gives for one sample less.
+/// Doubles the size. "asymmetric" maps output 2i to input i, which equals align_corners with one
+/// output sample less per axis.
 at::Tensor double_node(const OnnxNode& node, const at::Tensor& x, const at::Tensor& scales,
                        const std::string& mode) {
   const bool known = x.dim() == 4 && scales.equal(at::tensor({1.F, 1.F, 2.F, 2.F})) &&
@@ -113,7 +115,7 @@ at::Tensor constant_of(const io::HostTensor& tensor) {
   return tensor.dtype == DType::F16 ? value.to(at::kFloat) : value;
 }
 
-/// Here f16 is computed in f32; where it is not, larger values would be infinite.
+/// Computed in f32 here; real f16 arithmetic would overflow to infinity.
 void check_half_range(const OnnxNode& node, const at::Tensor& values) {
   constexpr double kLargestHalf = 65504;
   const auto largest = values.abs().max().item<double>();
@@ -200,7 +202,7 @@ at::Tensor run_onnx(const io::OnnxModel& model, const at::Tensor& input) {
           "[export.onnx] the operator {} is not known here.", node.op);
     Inputs inputs;
     for (const auto& name : node.inputs) {
-      if (name.empty()) {  // an input left out
+      if (name.empty()) {  // an optional input that is absent
         inputs.emplace_back();
         continue;
       }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes an ONNX model with LibTorch on the CPU, operator by operator: slow, and there to check
-// what was written. Knows the operators that onnx.cpp uses.
+// Computes an ONNX model with LibTorch on the CPU, operator by operator, to check exported files.
+// Slow; supports the operators that onnx.cpp uses.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,7 +9,7 @@
 
 namespace ubique::exporting {
 
-/// The output for this input. Input error for an operator that it does not know.
+/// The output for this input. Input error for an unsupported operator.
 at::Tensor run_onnx(const io::OnnxModel& model, const at::Tensor& input);
 
 }  // namespace ubique::exporting

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A Python script that runs the model on .npy files.
 #include "ubique/export/onnx_runtime.h"
 
 #include <ATen/ATen.h>
@@ -31,7 +32,7 @@ output = session.run(["output"], {
 numpy.save(result, output.astype(numpy.float32) if output.dtype == numpy.float16 else output)
 )py";
 
-/// A folder that is gone with the object.
+/// Removed at the end of its scope.
 class TemporaryFolder {
  public:
   TemporaryFolder() {

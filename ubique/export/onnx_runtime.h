@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ONNX Runtime, where somebody has it: the runtime that most ONNX files are for, asked through its
-// Python package in a process of its own.
+// Checks an ONNX file with ONNX Runtime, if its Python package is installed, in a separate process.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -13,8 +12,8 @@
 
 namespace ubique::exporting {
 
-/// What it computes from `input`; nothing if that Python or its onnxruntime is not there. Parity
-/// error if it refuses the file.
+/// Its output for `input`; nothing if that Python or its onnxruntime is missing. Parity error if it
+/// rejects the file.
 std::optional<at::Tensor> run_onnx_runtime(const std::filesystem::path& model,
                                            const io::HostTensor& input, const std::string& python);
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Rounding with error diffusion inside each kernel; f16, i8 per row, u8 per tensor.
 #include "ubique/export/quantise.h"
 
 #include <c10/util/Half.h>
@@ -30,9 +31,9 @@ std::vector<std::byte> bytes_of(const std::vector<T>& values) {
 
 using Rounding = std::function<double(double)>;
 
-/// What one tap of a kernel loses by rounding the next ones make up for, the small ones last.
-/// Voxels side by side are nearly alike, so that the sum of a kernel matters more than each of its
-/// taps: labels change about half as often as with plain rounding.
+/// Error diffusion: each tap's rounding error is added to the next tap, from large taps to small.
+/// Neighbouring voxels are similar, so a kernel's sum matters more than each tap: labels change
+/// about half as often as with plain rounding.
 std::vector<double> round_kernels(const io::HostTensor& tensor, const std::vector<float>& values,
                                   const std::function<Rounding(std::size_t row)>& rounding_of) {
   const auto rows = static_cast<std::size_t>(tensor.shape.empty() ? 1 : tensor.shape[0]);
@@ -108,7 +109,7 @@ SmallTensor quantise_whole(const io::HostTensor& tensor) {
   const auto values = f32_values(tensor);
   SmallTensor result{{tensor.name, DType::U8, tensor.shape, {}}, 1, 0};
   if (values.empty()) return result;
-  // Zero is within the range, and on one of its steps.
+  // The range includes zero, and zero is one of its steps.
   const double low = std::min(0.0F, *std::min_element(values.begin(), values.end()));
   const double high = std::max(0.0F, *std::max_element(values.begin(), values.end()));
   if (high > low) result.scale = (high - low) / 255;

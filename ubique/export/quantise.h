@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Weights (O, I, k...) in fewer bits. Within each kernel of k... taps, what rounding takes from one
-// is given to the others.
+// Weights (O, I, k...) in fewer bits. Within each kernel of k... taps, the rounding error of one
+// tap is carried over to the next ones.
 #pragma once
 
 #include "ubique/io/tensors/host_tensor.h"
@@ -14,14 +14,14 @@ struct QuantisedTensor {
   io::HostTensor values;  ///< i8, from -127 to 127
   io::HostTensor scales;  ///< f32, one per row: value · scale is the weight
 };
-/// Each row (output channel) with a scale of its own.
+/// One scale per row (output channel).
 QuantisedTensor quantise_rows(const io::HostTensor& tensor);
 
 struct SmallTensor {
   io::HostTensor values;      ///< u8
   double scale = 1, min = 0;  ///< value · scale + min is the weight
 };
-/// The whole tensor with one scale, as TensorFlow.js does it: zero stays zero.
+/// One scale for the whole tensor, as in TensorFlow.js; zero is represented exactly.
 SmallTensor quantise_whole(const io::HostTensor& tensor);
 
 }  // namespace ubique::exporting

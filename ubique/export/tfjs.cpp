@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The Keras layers and weights of each step of a graph.
 #include "ubique/export/tfjs.h"
 
 #include <ATen/ATen.h>
@@ -18,7 +19,7 @@ namespace {
 
 using io::HostTensor;
 
-/// Keras counts layers and names them by kind; what comes out last is called "output".
+/// Names layers like Keras, by kind and count; the last one is called "output".
 class TfjsLowering {
  public:
   TfjsLowering(const engine::Graph& graph, DType dtype) : graph_(graph), dtype_(dtype) {}
@@ -54,7 +55,7 @@ class TfjsLowering {
     before_ = name;
   }
 
-  /// A layer without weights; its name is Keras's for the kind.
+  /// A layer without weights, named like Keras.
   std::string add_plain(const std::string& kind, const std::string& name, Json config,
                         const std::vector<std::string>& inputs) {
     config["name"] = next_name(name);
@@ -68,9 +69,9 @@ class TfjsLowering {
   void add_input() {
     Json shape = Json::array({nullptr});
     for (std::size_t i = 0; i < graph_.usual_extents.size(); ++i) {
-      // Pictures come in any size; a volume's is what BrainChop conforms scans to.
+      // Images may have any size; volumes have the size that BrainChop conforms scans to.
       const bool open =
-          is_picture() && std::holds_alternative<std::string>(graph_.input_shape.at(2 + i));
+          is_image() && std::holds_alternative<std::string>(graph_.input_shape.at(2 + i));
       shape.push_back(open ? Json() : Json(graph_.usual_extents[i]));
     }
     shape.push_back(std::get<std::int64_t>(graph_.input_shape.at(1)));
@@ -84,7 +85,7 @@ class TfjsLowering {
     made_by_[graph_.input] = before_;
   }
 
-  bool is_picture() const { return graph_.input_shape.size() == 4; }
+  bool is_image() const { return graph_.input_shape.size() == 4; }
 
   std::string next_name(const std::string& kind) {
     return last_ ? "output" : fmt::format("{}_{}", kind, count_++);
@@ -93,7 +94,7 @@ class TfjsLowering {
   void lower(const engine::GraphConv& conv) {
     const auto dims = conv.weight.shape.size() - 2;
     const auto name = next_name(fmt::format("conv{}d", dims)) + (normalised_ ? "_gn" : "");
-    // A bias in front of an instance norm changes nothing, and BrainChop's layers have none there.
+    // A bias before an instance norm has no effect, and BrainChop's layers have none there.
     const bool bias = conv.bias && !normalised_;
     const auto all = [&](std::int64_t value) { return std::vector<std::int64_t>(dims, value); };
     add_layer(fmt::format("Conv{}D", dims), name,
@@ -121,7 +122,7 @@ class TfjsLowering {
   }
 
   void lower(const engine::GraphSoftmax&) { add_activation("softmax"); }
-  void lower(const engine::GraphInstanceNorm&) {}  // is in the name of the layer before it
+  void lower(const engine::GraphInstanceNorm&) {}  // in the name of the preceding layer
 
   void lower(const engine::GraphBatchNorm&) { refuse("batch norms; fold them (no --no-fold)"); }
   void lower(const engine::GraphArgmax&) { refuse("labels come out; choose --head logits"); }
@@ -130,10 +131,10 @@ class TfjsLowering {
   }
   void lower(const engine::GraphResize&) { refuse("resizing; leave out --resize"); }
 
-  /// Each pixel four times, then means of neighbours: UpSampling2D's own bilinear way is another in
-  /// TensorFlow.js than in Keras. Means leave out what lies beyond the edge, so that it repeats.
+  /// Nearest-neighbour doubling, then average pooling: bilinear UpSampling2D differs between
+  /// TensorFlow.js and Keras. Average pooling ignores padding, which repeats the edge.
   void lower(const engine::GraphUpsample& op) {
-    picture_only();
+    require_image();
     const auto ends = std::exchange(last_, false);
     auto x = add_plain(
         "UpSampling2D", "up_sampling2d",
@@ -144,7 +145,7 @@ class TfjsLowering {
       add_pool("Average", {x}, {2, 2}, 1, "same");
       return;
     }
-    // (1, 2, 1)/4 along each axis: three times the mean of three and once the middle, over four.
+    // (1, 2, 1)/4 along each axis: the average of three 3-tap means and the centre.
     for (const bool rows : {false, true}) {
       const auto mean = add_pool("Average", {x}, rows ? Pair{3, 1} : Pair{1, 3}, 1, "same");
       last_ = ends && rows;
@@ -153,7 +154,7 @@ class TfjsLowering {
   }
 
   void lower(const engine::GraphMaxPool& op) {
-    picture_only();
+    require_image();
     add_pool("Max", inputs_, {op.window, op.window}, op.stride, op.after > 0 ? "same" : "valid");
   }
 
@@ -169,10 +170,10 @@ class TfjsLowering {
                      inputs);
   }
 
-  /// A convolution of 1x1 that lets each channel through and adds to it: zeros that later layers
-  /// put around the picture are then zeros after the subtraction, as they must be.
+  /// A 1x1 convolution with an identity kernel and a bias, so that zero padding of later layers
+  /// applies after the subtraction.
   void lower(const engine::GraphSubtract& op) {
-    picture_only();
+    require_image();
     const auto count = op.values.size();
     std::vector<float> kernel(count * count, 0), bias;
     for (std::size_t i = 0; i < count; ++i) kernel[i * (count + 1)] = 1;
@@ -180,7 +181,7 @@ class TfjsLowering {
     add_fixed_conv(inputs_, static_cast<std::int64_t>(count), kernel, bias);
   }
 
-  /// Kept in f32 whatever the other weights are in.
+  /// Always in f32.
   std::string add_fixed_conv(const std::vector<std::string>& inputs, std::int64_t filters,
                              const std::vector<float>& kernel, const std::vector<float>& bias) {
     const auto name = add_plain("Conv2D", "conv2d",
@@ -208,9 +209,9 @@ class TfjsLowering {
     add_plain("Concatenate", "concatenate", {{"axis", -1}}, inputs_);
   }
 
-  /// TensorFlow.js drops the two axes, so that they are put back.
+  /// TensorFlow.js drops the two spatial axes; the reshape restores them.
   void lower(const engine::GraphGlobalMean&) {
-    picture_only();
+    require_image();
     const auto ends = std::exchange(last_, false);
     const auto mean = add_plain("GlobalAveragePooling2D", "global_average_pooling2d",
                                 {{"data_format", "channels_last"}}, inputs_);
@@ -218,9 +219,9 @@ class TfjsLowering {
     add_plain("Reshape", "reshape", {{"target_shape", {1, 1, channels_of(inputs_[0])}}}, {mean});
   }
 
-  /// Added to zeros of the wanted extents: sums of layers spread what has extents of 1.
+  /// Adds the value to zeros of the target size: Add broadcasts extents of 1.
   void lower(const engine::GraphSpread&) {
-    picture_only();
+    require_image();
     const auto ends = std::exchange(last_, false);
     const std::vector<float> zeros(static_cast<std::size_t>(channels_of(inputs_.at(1))), 0);
     const auto zero = add_fixed_conv({inputs_[1]}, 1, zeros, {});
@@ -228,11 +229,11 @@ class TfjsLowering {
     add_plain("Add", "add", Json::object(), {zero, inputs_[0]});
   }
 
-  void picture_only() const {
-    if (!is_picture()) refuse("steps that only pictures have");
+  void require_image() const {
+    if (!is_image()) refuse("steps that only pictures have");
   }
 
-  /// Of what a layer gives: convolutions change it, and putting together adds up.
+  /// Output channels of a layer: convolutions set them, concatenation adds them up.
   std::int64_t channels_of(const std::string& layer) const {
     for (const auto& json : layers_) {
       if (json["name"] != layer) continue;
@@ -263,7 +264,7 @@ class TfjsLowering {
     add_plain("Activation", "activation", {{"activation", kind}}, inputs_);
   }
 
-  /// Rounded first: which taps belong to one kernel is plain only in our own order.
+  /// Rounded before the permutation: rounding needs the taps of a kernel side by side.
   void add_weight(const std::string& name, const HostTensor& tensor) {
     io::TfjsWeight weight;
     if (dtype_ == DType::U8) {
@@ -312,9 +313,9 @@ class TfjsLowering {
   DType dtype_;
   TfjsLayersModel model_;
   Json layers_ = Json::array();
-  std::map<std::string, std::string> made_by_;  // layer that gives what a step does
-  std::vector<std::string> inputs_;             // layers that the step takes
-  std::string before_;                          // the layer that was added last
+  std::map<std::string, std::string> made_by_;  // the layer of each step
+  std::vector<std::string> inputs_;             // input layers of the current step
+  std::string before_;                          // the layer added last
   int count_ = 0;
   bool normalised_ = false, last_ = false;
 };

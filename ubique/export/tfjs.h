@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A model's graph as a TensorFlow.js layers model, the kind that BrainChop loads: Keras layers,
-// channels last, of the stock kinds alone.
+// Lowers a model's graph to a TensorFlow.js layers model, as BrainChop loads it: standard Keras
+// layers only, channels last.
 #pragma once
 
 #include "ubique/engine/contract/graph.h"
@@ -13,9 +13,9 @@ struct TfjsLayersModel {
   std::vector<io::TfjsWeight> weights;
 };
 
-/// `dtype` of the stored weights: F32, F16, or U8 with a scale per weight. Instance norms become
-/// the `_gn` at the end of a layer's name that BrainChop knows. Usage error for steps that such a
-/// model cannot have, batch norms among them: fold them.
+/// `dtype` of the stored weights: F32, F16, or U8 with a scale per tensor. An instance norm becomes
+/// the suffix `_gn` of a layer's name, which BrainChop interprets. Usage error for steps that such
+/// a model cannot have, such as batch norms, which must be folded.
 TfjsLayersModel to_tfjs(const engine::Graph& graph, DType dtype = DType::F32);
 
 }  // namespace ubique::exporting

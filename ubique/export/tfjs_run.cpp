@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A table of Keras layers, and the loop over a model's layers.
 #include "ubique/export/tfjs_run.h"
 
 #include <ATen/ATen.h>
@@ -18,7 +19,7 @@ using io::TfjsLayer;
 using LayerInputs = std::vector<at::Tensor>;
 using Extents = std::vector<std::int64_t>;
 
-constexpr double kBrowserEpsilon = 1e-5;  // BrainChop's, for what ends in _gn
+constexpr double kBrowserEpsilon = 1e-5;  // BrainChop's, for layers that end in _gn
 
 at::Tensor activate_layer(const at::Tensor& x, const std::string& kind, const std::string& layer) {
   if (kind == "linear" || kind == "none") return x;
@@ -53,7 +54,7 @@ at::Tensor convolve_layer(const io::TfjsModel& model, const TfjsLayer& layer, co
   return activate_layer(y, layer.config.value("activation", "linear"), layer.name);
 }
 
-/// Keras's "same" for strides of 1: the odd one of the places beyond the edges comes last.
+/// Keras's "same" padding for strides of 1: an odd padding has its extra row or column at the end.
 at::Tensor pad_same(const TfjsLayer& layer, const at::Tensor& x, const Extents& window,
                     double value) {
   if (layer.config.at("padding") == "valid") return x;
@@ -70,7 +71,7 @@ at::Tensor max_layer(const TfjsLayer& layer, const LayerInputs& x) {
   return at::max_pool2d(padded, window, layer.config.at("strides").get<Extents>());
 }
 
-/// What lies beyond the edge does not count.
+/// Padding does not count.
 at::Tensor mean_layer(const TfjsLayer& layer, const LayerInputs& x) {
   const auto window = layer.config.at("pool_size").get<Extents>();
   const auto strides = layer.config.at("strides").get<Extents>();
@@ -103,7 +104,7 @@ at::Tensor sum_layers(const LayerInputs& x) {
 
 using LayerCompute = std::function<at::Tensor(const TfjsLayer&, const LayerInputs&)>;
 
-/// Kinds without weights. Tensors are (B, C, ...) here, whatever the file's order.
+/// Layers without weights. Tensors are (B, C, ...) here, unlike in the file.
 const std::map<std::string, LayerCompute>& plain_layers() {
   static const std::map<std::string, LayerCompute> kLayers = {
       {"Activation",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Computes a TensorFlow.js layers model with LibTorch on the CPU: slow, and there to check what was
-// written. Knows the layers that tfjs.cpp uses.
+// Computes a TensorFlow.js layers model with LibTorch on the CPU, to check exported files. Slow;
+// supports the layers that tfjs.cpp uses.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,7 +9,7 @@
 
 namespace ubique::exporting {
 
-/// Input and output have their channels first, as everywhere here.  (B, C, ...)
+/// Input and output have channels first.  (B, C, ...)
 at::Tensor run_tfjs(const io::TfjsModel& model, const at::Tensor& input);
 
 }  // namespace ubique::exporting

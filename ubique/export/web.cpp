@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A page with models inside, ready for any static host. Which files a model has and how the page
-// finds them is said in models/index.json and in each model's ubique.json.
+// A web page with models inside, for any static host. models/index.json lists the models, and each
+// model's ubique.json lists its files.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,7 +24,7 @@ constexpr const char* kCheckFile = "check.bin";
 fs::path models_folder(const fs::path& page) { return page / "models"; }
 fs::path index_file(const fs::path& page) { return models_folder(page) / "index.json"; }
 
-/// The names of the models in a page; none for a folder that is no such page.
+/// The names of a page's models; none for any other folder.
 std::vector<std::string> models_of(const fs::path& page) {
   const auto path = index_file(page);
   if (!fs::exists(path)) return {};
@@ -42,7 +42,7 @@ void write_index(const fs::path& page, const std::vector<std::string>& models) {
   write_file(index_file(page), json.dump(1));
 }
 
-/// With it the page holds its own numbers against ours: the input, then what comes out.
+/// The model's input and output, with which the page checks its own results.
 void write_check_file(const engine::GraphExport& model, const fs::path& path) {
   AtomicFile file(path);
   file.write(model.input.bytes);
@@ -55,9 +55,9 @@ bool wants(const engine::GraphExport& model, const std::string& format) {
   return std::find(formats.begin(), formats.end(), format) != formats.end();
 }
 
-/// The family's manifest, and where the files are.
+/// The family's manifest with the names of the files.
 std::string manifest_of(const engine::GraphExport& model, DType weights) {
-  auto json = parse_json(model.companions.at(kManifest), kManifest);
+  auto json = parse_json(model.sidecar_files.at(kManifest), kManifest);
   json["name"] = model.graph.name;
   json["weights"] = weights == DType::F16 ? "f16" : "f32";
   const auto& shape = model.input.shape;
@@ -69,8 +69,8 @@ std::string manifest_of(const engine::GraphExport& model, DType weights) {
   return json.dump(1);
 }
 
-/// The worse of two findings.
-CheckedFile both(const CheckedFile& a, const CheckedFile& b) {
+/// The worse of two results.
+CheckedFile worse_of(const CheckedFile& a, const CheckedFile& b) {
   auto worse = a;
   worse.difference = std::max(a.difference, b.difference);
   worse.agreement = std::min(a.agreement, b.agreement);
@@ -78,24 +78,25 @@ CheckedFile both(const CheckedFile& a, const CheckedFile& b) {
   return worse;
 }
 
-CheckedFile write_model(const engine::GraphExport& model, DType weights, const fs::path& folder) {
+CheckedFile write_page_model(const engine::GraphExport& model, DType weights,
+                             const fs::path& folder) {
   engine::GraphExport bare = model;
-  bare.companions.clear();
+  bare.sidecar_files.clear();
   CheckedFile checked;
   if (wants(model, "tfjs")) checked = export_tfjs(bare, weights, folder);  // makes the folder
   make_folder(folder);
   if (wants(model, "onnx")) {
-    checked = both(checked, export_onnx(bare, {weights, false}, folder / "model.onnx"));
+    checked = worse_of(checked, export_onnx(bare, {weights, false}, folder / "model.onnx"));
   }
   write_check_file(model, folder / kCheckFile);
-  for (const auto& [name, content] : model.companions) {
+  for (const auto& [name, content] : model.sidecar_files) {
     write_file(folder / name, name == kManifest ? manifest_of(model, weights) : content);
   }
   checked.bytes = size_of_files(folder);
   return checked;
 }
 
-/// Whole or not at all: made under another name first.
+/// Appears complete or not at all: written under another name first.
 CheckedFile add_model(const engine::GraphExport& model, DType weights, const fs::path& page) {
   const auto& name = model.graph.name;
   const auto folder = models_folder(page) / name;
@@ -103,7 +104,7 @@ CheckedFile add_model(const engine::GraphExport& model, DType weights, const fs:
   fs::remove_all(partial);
   make_folder(models_folder(page));
   try {
-    const auto checked = write_model(model, weights, partial);
+    const auto checked = write_page_model(model, weights, partial);
     fs::rename(partial, folder);
     return checked;
   } catch (...) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Writes ONNX files and TensorFlow.js folders, and checks them.
 #include "ubique/export/write.h"
 
 #include <ATen/ATen.h>
@@ -16,8 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void write_companions(const engine::GraphExport& model, const fs::path& folder) {
-  for (const auto& [name, text] : model.companions) write_file(folder / name, text);
+void write_sidecar_files(const engine::GraphExport& model, const fs::path& folder) {
+  for (const auto& [name, text] : model.sidecar_files) write_file(folder / name, text);
 }
 
 }  // namespace
@@ -46,7 +47,7 @@ CheckedFile export_tfjs(const engine::GraphExport& model, DType dtype, const fs:
   engine::write_checked(folder, place, [&] {
     const auto layers = to_tfjs(model.graph, dtype);
     io::write_tfjs(folder, layers.document, layers.weights);
-    write_companions(model, folder);
+    write_sidecar_files(model, folder);
     const auto output = run_tfjs(io::read_tfjs(folder), engine::torch_tensor(model.input));
     result = compare_outputs(output, model, dtype, place);
   });

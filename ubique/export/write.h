@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Models written for other runtimes, read back and computed with before anyone gets them: ONNX
-// files, TensorFlow.js folders, and a page with the model inside.
+// Exports of models for other runtimes: ONNX files, TensorFlow.js folders, and a web page with the
+// model inside. Each is read back and computed before the export succeeds.
 #pragma once
 
 #include <filesystem>
@@ -11,10 +11,10 @@
 
 namespace ubique::exporting {
 
-/// Each gives a Parity error, and leaves nothing, if what was written computes something else; a
-/// Usage error if `path` exists. Companions are written beside the model.
+/// Each throws a Parity error, and leaves nothing behind, if the exported file's output differs
+/// from the model's; a Usage error if `path` exists. Sidecar files are written beside the model.
 
-/// `python`: also ask the ONNX Runtime of that Python, if it has one; empty: do not.
+/// `python`: also checks with the ONNX Runtime of that Python, if it has one; empty: does not.
 CheckedFile export_onnx(const engine::GraphExport& model, const OnnxOptions& options,
                         const std::filesystem::path& path, const std::string& python = {});
 
@@ -23,8 +23,8 @@ CheckedFile export_tfjs(const engine::GraphExport& model, DType dtype,
                         const std::filesystem::path& folder);
 
 /// `page` (a built page, page_folder()) copied to FOLDER, and the model in FOLDER/models/NAME. If
-/// FOLDER is such a page already, the model is added to its list. `weights`: F32, or F16 where the
-/// page takes ONNX alone.
+/// FOLDER is such a page already, the model is added to its list. `weights`: F32, or F16 if the
+/// page uses only ONNX.
 CheckedFile export_web(const engine::GraphExport& model, DType weights,
                        const std::filesystem::path& page, const std::filesystem::path& folder);
 
