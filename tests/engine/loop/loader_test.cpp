@@ -31,13 +31,13 @@ TEST_CASE("loader: the same batches for any number of threads and any start") {
   Loader threaded(data, toy_sampler(11, 4), with_threads(3), 5, {0, 0}, 6);
   Loader late(data, toy_sampler(11, 4), with_threads(2), 5, {1, 1}, 2);
   int compared = 0;
-  for (int piece = 0; piece < 12; ++piece) {  // 2 + 2 + 2 pieces an epoch, two epochs
+  for (int i = 0; i < 12; ++i) {  // 2 + 2 + 2 micro-batches per epoch, two epochs
     const auto a = plain.next(), b = threaded.next();
-    CHECK(a.piece.indices == b.piece.indices);
+    CHECK(a.micro_batch.indices == b.micro_batch.indices);
     CHECK(at::equal(a.batch.tensors.at("y"), b.batch.tensors.at("y")));  // jittered by its stream
-    if (a.piece.cursor.epoch == 1 && a.piece.cursor.update >= 1) {
+    if (a.micro_batch.cursor.epoch == 1 && a.micro_batch.cursor.update >= 1) {
       const auto c = late.next();
-      CHECK(c.piece.indices == a.piece.indices);
+      CHECK(c.micro_batch.indices == a.micro_batch.indices);
       CHECK(at::equal(a.batch.tensors.at("y"), c.batch.tensors.at("y")));
       ++compared;
     }
@@ -50,7 +50,7 @@ TEST_CASE("loader: epochs differ in order and in augmentation") {
   const ToyDataset data(4);
   Loader loader(data, toy_sampler(4, 4), with_threads(1, 4), 5, {0, 0}, 2);
   const auto first = loader.next(), second = loader.next();
-  CHECK(first.piece.indices != second.piece.indices);
+  CHECK(first.micro_batch.indices != second.micro_batch.indices);
   const auto sorted = [](const at::Tensor& t) { return std::get<0>(t.sort()); };
   CHECK(at::equal(sorted(first.batch.tensors.at("x").flatten()),
                   sorted(second.batch.tensors.at("x").flatten())));
@@ -59,10 +59,10 @@ TEST_CASE("loader: epochs differ in order and in augmentation") {
 
 TEST_CASE("loader: a sample's random numbers do not depend on the micro-batch size") {
   const ToyDataset data(12);
-  const auto targets = [&](std::int64_t at_once) {
-    Loader loader(data, toy_sampler(12, 6), with_threads(1, at_once), 5, {0, 0}, 2);
+  const auto targets = [&](std::int64_t micro_batch) {
+    Loader loader(data, toy_sampler(12, 6), with_threads(1, micro_batch), 5, {0, 0}, 2);
     std::vector<at::Tensor> parts;
-    for (std::int64_t i = 0; i < 12 / at_once; ++i) {
+    for (std::int64_t i = 0; i < 12 / micro_batch; ++i) {
       parts.push_back(loader.next().batch.tensors.at("y"));
     }
     return at::cat(parts);
