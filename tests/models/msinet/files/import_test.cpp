@@ -9,6 +9,7 @@
 #include "ubique/base/text/text.h"
 #include "ubique/io/arrays/hdf5.h"
 #include "ubique/io/arrays/npz.h"
+#include "ubique/io/tensors/safetensors_writer.h"
 #include "ubique/io/torch/torch_file.h"
 #include "ubique/models/msinet/files/import_layers.h"
 #include "ubique/models/msinet/files/weight_files.h"

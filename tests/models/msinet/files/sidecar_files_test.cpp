@@ -24,7 +24,7 @@ MsiNetModel page_model() {
 
 engine::GraphExport page_export(MsiNetModel& model) {
   auto exported = graph_export(model);
-  exported.companions = web_sidecar_files(model);
+  exported.sidecar_files = web_sidecar_files(model);
   exported.page = {"saliency", {"onnx"}};
   return exported;
 }
@@ -71,7 +71,7 @@ TEST_CASE("page: weights may be f16, which halves the file") {
 TEST_CASE("page: it shows maps, not raw values") {
   auto model = page_model();
   const auto raw = Config::from_text("head: raw", "test");
-  CHECK(error_of([&] {
-          engine::find_family("msinet").graph(model, "web", raw);
-        }).find("expected map") != std::string::npos);
+  const auto formats = engine::find_family("msinet").formats();
+  CHECK(contains(error_of([&] { engine::find_format(formats, "web").graph(model, raw); }),
+                 "expected map"));
 }

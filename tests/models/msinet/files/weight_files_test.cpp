@@ -5,7 +5,7 @@
 #include "tests/base/scratch.h"
 #include "tests/models/msinet/net/network_samples.h"
 #include "ubique/base/files/file.h"
-#include "ubique/engine/contract/family.h"
+#include "ubique/engine/walk/open_model.h"
 #include "ubique/io/arrays/hdf5.h"
 #include "ubique/io/arrays/npz.h"
 #include "ubique/models/msinet/files/named_weights.h"

@@ -9,6 +9,7 @@
 #include "tests/device.h"
 #include "ubique/base/files/file.h"
 #include "ubique/data/images/scenes.h"
+#include "ubique/engine/loop/trainer.h"
 #include "ubique/models/msinet/train/task.h"
 
 namespace ubique::test {
