@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Recipes read from a configuration: overrides, refusals, warnings.
 #include "ubique/engine/contract/recipe.h"
 
 #include <doctest/doctest.h>
@@ -32,7 +33,7 @@ TEST_CASE("recipe: keys override the family's defaults, the others stay") {
   CHECK(recipe.keep == defaults.keep);
 }
 
-TEST_CASE("recipe: values that cannot be are refused by name and place") {
+TEST_CASE("recipe: invalid values are refused by name and source") {
   for (const char* line : {"epochs: 0", "lr: -1", "beta1: 1", "warmup: 1.5", "ema: 1", "keep: 0",
                            "max_bad_steps: 0", "validate_every: 0", "momentum: 2", "seed: -1"}) {
     CAPTURE(line);
@@ -64,7 +65,7 @@ TEST_CASE("recipe: averages by a decay, or on and off with a rate beside it") {
   CHECK(ema_of("lr: 1\n", 0.99) == 0.99);
 }
 
-TEST_CASE("recipe: a flag counts over a file that says the setting by its other name") {
+TEST_CASE("recipe: a flag overrides a file that uses the setting's other name") {
   for (const auto& [flag, file] : {std::pair{"weight_decay", "wd"},
                                    {"wd", "weight_decay"},
                                    {"clip_norm", "grad_clip_norm"},
@@ -85,7 +86,7 @@ TEST_CASE("recipe: a flag counts over a file that says the setting by its other 
   }
 }
 
-TEST_CASE("recipe: a share of warm-up stands for a family's steps") {
+TEST_CASE("recipe: a share of warm-up overrides the family's number of steps") {
   Recipe defaults;
   defaults.schedule.warmup_steps = 2000;
   const auto read = [&](const char* text) {
@@ -96,7 +97,7 @@ TEST_CASE("recipe: a share of warm-up stands for a family's steps") {
   CHECK_FALSE(read("warmup: 0.1\n").warmup_steps.has_value());
 }
 
-TEST_CASE("recipe: a score that is named is better as its name says, unless somebody says") {
+TEST_CASE("recipe: the direction of a watched score follows from its name unless set") {
   Recipe defaults;
   defaults.watch = "dice";
   const auto higher = [&](const char* text) {
@@ -110,7 +111,7 @@ TEST_CASE("recipe: a score that is named is better as its name says, unless some
   CHECK_FALSE(higher("watch: dice\n"));  // the family knows its own
 }
 
-TEST_CASE("recipe: what a short run cannot come to is doubted") {
+TEST_CASE("recipe: a run too short for its recipe gets a warning") {
   Recipe recipe;
   CHECK(doubts_about(recipe, 1).empty());
   recipe.schedule.warmup_steps = 100;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Sessions: device, wishes and plan of one command.
 #include "ubique/engine/session/session.h"
 
 #include <ATen/Context.h>
@@ -12,7 +13,7 @@ using namespace ubique;
 using namespace ubique::engine;
 using namespace ubique::test;
 
-TEST_CASE("session: a device is opened with verdicts about what the model leans on") {
+TEST_CASE("session: a device is opened with probe verdicts for the ops that the model needs") {
   const ScratchFolder cache;
   const ScopedVariable variable("UBIQUE_CACHE_DIR", cache.path().c_str());
   ToyModel model;
@@ -32,7 +33,7 @@ TEST_CASE("session: a device is opened with verdicts about what the model leans 
   CHECK(probe::load_cached_report(session.facts())->verdicts.size() == count);
 }
 
-TEST_CASE("session: a plan's numerics hold for the process") {
+TEST_CASE("session: a plan's numeric settings apply to the process") {
   auto plan = toy_plan();
   plan.compute_threads.value = 1;
   plan.autotune.value = true;
