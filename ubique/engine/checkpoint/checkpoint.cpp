@@ -203,4 +203,11 @@ std::optional<Checkpoint> load_last(const fs::path& run_folder) {
        run_folder.string(), join(reasons, "\n  "));
 }
 
+std::string family_of(const fs::path& checkpoint) {
+  const auto file = is_folder(checkpoint) ? checkpoint / kModelFile : checkpoint;
+  Checkpoint header;
+  read_model_metadata(io::SafetensorsFile(file).metadata(), file.string(), header);
+  return header.family;
+}
+
 }  // namespace ubique::engine

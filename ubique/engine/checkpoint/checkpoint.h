@@ -40,6 +40,8 @@ Checkpoint load_checkpoint(const std::filesystem::path& folder, bool with_traine
 
 /// Is this a checkpoint folder that ubique wrote (or its model.safetensors)?
 bool is_checkpoint(const std::filesystem::path& path);
+/// The family that a checkpoint's header names; reads no tensors. Input error for a damaged header.
+std::string family_of(const std::filesystem::path& checkpoint);
 
 /// The newest loadable checkpoint of a run folder: checkpoints/last, else an earlier one with a
 /// warning that says why the newer ones failed. Nothing if there are no checkpoints; Input error
