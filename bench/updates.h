@@ -35,12 +35,12 @@ class UpdateTask final : public engine::Task {
 
 inline Measured time_updates(engine::Task& task, const engine::Session& session,
                              engine::Batch batch, int rounds, int pieces = 1) {
-  const auto device = session.device.torch_device;
+  const auto device = session.torch_device();
   task.model().initialize(Random(1));
   device::reset_peak(device);
-  engine::move_network(task.model().network(), session.plan, device);
-  task.model().adopt(session.plan);
-  engine::Learner learner(task, session.plan, device, 100);
+  engine::move_network(task.model().network(), session.plan(), device);
+  task.model().apply_plan(session.plan());
+  engine::Learner learner(task, session.plan(), device, 100);
   for (auto& [name, tensor] : batch.tensors) tensor = tensor.to(device);
   std::int64_t step = 0;
   const auto update = [&] {
