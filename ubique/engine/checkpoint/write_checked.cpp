@@ -2,7 +2,11 @@
 // Removes what a failed write or read-back leaves.
 #include "ubique/engine/checkpoint/write_checked.h"
 
+#include <ATen/ATen.h>
+
 #include "ubique/base/error.h"
+#include "ubique/engine/checkpoint/state_dict.h"
+#include "ubique/engine/checkpoint/tensor_bytes.h"
 
 namespace ubique::engine {
 
@@ -23,6 +27,23 @@ void write_checked(const fs::path& path, const std::string& place,
     if (!had_data) fs::remove(data, ignored);
     throw;
   }
+}
+
+void check_same_tensors(const NamedTensors& wanted, const NamedTensors& read_back,
+                        const std::string& place) {
+  std::string different = wanted.size() == read_back.size() ? "" : "another number of tensors";
+  for (const auto& [name, tensor] : wanted) {
+    if (!different.empty()) break;
+    const auto other = find_tensor(read_back, name);
+    const auto host = to_host(tensor.detach());
+    const bool same = other.defined() && host.sizes() == other.sizes() &&
+                      host.equal(other.to(host.scalar_type()));
+    if (!same) different = name;
+  }
+  check(different.empty(), ErrorKind::Parity,
+        "[{}] what was written is not what was read back; got other values in {}, expected the "
+        "same bits. Nothing was kept.",
+        place, different);
 }
 
 }  // namespace ubique::engine

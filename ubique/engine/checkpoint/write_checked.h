@@ -6,6 +6,8 @@
 #include <functional>
 #include <string>
 
+#include "ubique/engine/contract/batch.h"
+
 namespace ubique::engine {
 
 /// Runs `write_and_check`, which writes `path` (a file or a folder) and throws if what it reads
@@ -13,5 +15,10 @@ namespace ubique::engine {
 /// Usage error if `path` exists. `place` is the tag of that message.
 void write_checked(const std::filesystem::path& path, const std::string& place,
                    const std::function<void()>& write_and_check);
+
+/// Parity error that names the first tensor whose values differ in a bit, after conversion to the
+/// dtype that was to be written. `place` is the tag of the message.
+void check_same_tensors(const NamedTensors& wanted, const NamedTensors& read_back,
+                        const std::string& place);
 
 }  // namespace ubique::engine

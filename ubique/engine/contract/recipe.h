@@ -14,8 +14,7 @@
 namespace ubique::engine {
 
 struct OptimizerOptions {
-  std::string name =
-      "adamw";  ///< adamw, adam_tf1, adam_atan2, sgd, or a name that the family brings
+  std::string name = "adamw";  ///< of plan::optimizer_names(), or one that the family brings
   double lr = 1e-3;
   double weight_decay = 0;  ///< decoupled for adamw, added to the gradient for sgd
   double beta1 = 0.9, beta2 = 0.999;

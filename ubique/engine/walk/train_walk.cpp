@@ -8,6 +8,7 @@
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/text.h"
 #include "ubique/engine/run/run_yaml.h"
+#include "ubique/plan/needs.h"
 
 namespace ubique::engine {
 namespace {
@@ -68,7 +69,7 @@ std::vector<Option> recipe_options() {
   return {
       {"-e,--epochs", "epochs", "N", "times through the training set"},
       {"--max-steps", "max_steps", "N", "stop after so many updates"},
-      {"--optimizer", "optimizer", "NAME", "adamw, adam_tf1, adam_atan2 or sgd"},
+      {"--optimizer", "optimizer", "NAME", join(plan::optimizer_names(), ", ")},
       {"--lr", "lr", "RATE", "learning rate (its peak, with a schedule)"},
       {"--weight-decay,--wd", "weight_decay", "X", "decoupled weight decay"},
       {"--schedule", "schedule", "NAME", "constant, onecycle, cosine or plateau"},

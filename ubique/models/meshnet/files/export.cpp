@@ -33,16 +33,6 @@ engine::NamedTensors read_back(const std::string& format, const fs::path& path) 
   return load_any(path).tensors;
 }
 
-/// The first tensor whose bits differ, in any order of tensors; empty if none does.
-std::string difference(const engine::NamedTensors& written, const engine::NamedTensors& read) {
-  if (written.size() != read.size()) return "another number of tensors";
-  for (const auto& [name, tensor] : written) {
-    const auto other = engine::find_tensor(read, name);
-    if (!other.defined() || tensor.sizes() != other.sizes() || !tensor.equal(other)) return name;
-  }
-  return {};
-}
-
 }  // namespace
 
 void export_safetensors(const MeshNetFile& file, const std::filesystem::path& path) {
@@ -67,11 +57,7 @@ void export_torch(const MeshNetFile& file, const std::filesystem::path& path) {
 void export_checked(const MeshNetFile& file, const std::string& format, const fs::path& path) {
   engine::write_checked(path, "meshnet.export", [&] {
     write_format(file, format, path);
-    const auto differs = difference(file.tensors, read_back(format, path));
-    check(differs.empty(), ErrorKind::Parity,
-          "[meshnet.export] what was written is not what was read back; got other values in {}, "
-          "expected the same bits. Nothing was kept.",
-          differs);
+    engine::check_same_tensors(file.tensors, read_back(format, path), "meshnet.export");
   });
 }
 

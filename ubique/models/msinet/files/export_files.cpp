@@ -66,16 +66,6 @@ engine::NamedTensors read_again(const fs::path& path) {
   return load_any(path).tensors;
 }
 
-/// The first tensor that differs in a bit, or an empty text.
-std::string difference(const engine::NamedTensors& written, const engine::NamedTensors& read) {
-  if (written.size() != read.size()) return "another number of tensors";
-  for (const auto& [name, tensor] : written) {
-    const auto other = engine::find_tensor(read, name);
-    if (!other.defined() || tensor.sizes() != other.sizes() || !tensor.equal(other)) return name;
-  }
-  return {};
-}
-
 }  // namespace
 
 std::string_view to_string(FileLayout layout) { return name_of(kLayouts, layout); }
@@ -133,11 +123,7 @@ void export_checked(const MsiNetFile& file, const std::string& format, const fs:
         layout ? to_string(*layout) : "");
   engine::write_checked(path, "msinet.export", [&] {
     write_format(file, format, path, layout);
-    const auto differs = difference(file.tensors, read_again(path));
-    check(differs.empty(), ErrorKind::Parity,
-          "[msinet.export] what was written is not what was read back; got other values in {}, "
-          "expected the same bits. Nothing was kept.",
-          differs);
+    engine::check_same_tensors(file.tensors, read_again(path), "msinet.export");
   });
 }
 

@@ -93,29 +93,23 @@ engine::NamedTensors read_again(const fs::path& path) {
   return engine::state_dict(load_any(path)->network());
 }
 
-/// The first tensor that differs in a bit, or an empty text.
-std::string first_different(const engine::NamedTensors& written, const engine::NamedTensors& read) {
-  if (written.size() != read.size()) return "another number of tensors";
-  for (const auto& [name, tensor] : written) {
-    const auto other = engine::find_tensor(read, name);
-    const auto host = engine::to_host(tensor.detach());
-    if (!other.defined() || !host.equal(other.to(host.scalar_type()))) return name;
-  }
-  return {};
-}
-
 }  // namespace
 
 void export_checked(TrmModel& model, const std::string& format, const fs::path& path,
                     const std::string& prefix) {
-  engine::write_checked(path, "trm.export", [&] {
+  const auto config_file = path.parent_path() / kConfigFile;
+  const bool had_config = fs::exists(config_file);
+  const auto write = [&] {
     write_format(model, format, path, prefix);
-    const auto differs = first_different(engine::state_dict(model.network()), read_again(path));
-    check(differs.empty(), ErrorKind::Parity,
-          "[trm.export] what was written is not what was read back; got other values in {}, "
-          "expected the same bits. Nothing was kept.",
-          differs);
-  });
+    engine::check_same_tensors(engine::state_dict(model.network()), read_again(path), "trm.export");
+  };
+  try {
+    engine::write_checked(path, "trm.export", write);
+  } catch (...) {
+    std::error_code ignored;
+    if (format == "pt" && !had_config) fs::remove(config_file, ignored);
+    throw;
+  }
 }
 
 }  // namespace ubique::trm
