@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gated MLP blocks on NVIDIA cards against the CPU in double.
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/core/grad_mode.h>
 #include <doctest/doctest.h>
 
 #include "tests/backend/cuda/card.h"
