@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# MeshNet from nothing: heads, training with a stop in between, scores, label maps, and the network as
-# files for PyTorch and for BrainChop.
+# MeshNet on synthetic heads: training that is interrupted and resumed, evaluation, label maps, and
+# export for PyTorch and for BrainChop.
 #   examples/meshnet.sh [--smoke] [FOLDER]     UBIQUE=path/to/ubique DEVICE=auto
-# --smoke: fewer and smaller heads and two epochs, to see in seconds that all parts work.
+# --smoke: fewer and smaller heads and two epochs, to check all steps in seconds.
 set -euo pipefail
 ubique=${UBIQUE:-build/cpu/bin/ubique} device=${DEVICE:-auto}
 heads=36 size=48 epochs=40

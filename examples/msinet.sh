@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# MSI-Net as its users know it: train on SALICON, fine-tune on a set of your own, score, map pictures,
-# and take the one file of weights elsewhere.
+# MSI-Net with the steps of the original project: train on SALICON, fine-tune on another data set,
+# evaluate, make saliency maps, and convert the weights.
 #   examples/msinet.sh [--smoke] [FOLDER]     UBIQUE=path/to/ubique DEVICE=auto|cuda|metal|cpu|sham
-# DATA=folder with salicon/ and fixationadd1000/ takes yours, full size, START=vgg16.pth to begin with;
-# without it two sets of synthetic scenes stand in. --smoke: few scenes and epochs, in seconds.
+# DATA: a folder with salicon/ and fixationadd1000/, for training at full size; START: initial weights,
+# such as vgg16.pth. Without DATA, two sets of synthetic scenes are used. --smoke: few scenes and one
+# epoch, in seconds.
 set -euo pipefail
 ubique=${UBIQUE:-build/cpu/bin/ubique} device=${DEVICE:-auto}
 scenes=600 epochs=12 fresh=() first=salicon second=fixationadd1000
@@ -17,12 +18,12 @@ if [ -z "$data" ]; then
   fresh=(--preset msinet-small --size 64,80 --batch 16 --lr 5e-3 --clip-norm 1 --schedule cosine --flip -e $epochs)
 fi
 
-# train-salicon, then train-fixationadd1000 from its best: one command. On a Mac: DEVICE=metal.
+# The original's train-salicon, then train-fixationadd1000 from its best weights. On a Mac: DEVICE=metal.
 "$ubique" train msinet -d "$data" --dataset "$first,$second" --device "$device" \
   ${START:+--model "$START"} "${fresh[@]}" -o "$folder/runs"
 weights=$(echo "$folder/runs/$second"/results/ckpts/best/model_"$second"_*.weights.h5)
 "$ubique" evaluate msinet --model "$weights" -d "$data/$second" --device "$device" -o "$folder/scores"
-# test DATASET PATH
+# The original's test DATASET PATH.
 "$ubique" run msinet "$data/$second/stimuli" --model "$folder/runs/$second/results" \
   --dataset "$second" --device "$device" --peaks 3 -o "$folder/maps"
 "$ubique" convert msinet "$weights" -o "$folder/net.safetensors" --layout channels_last

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# TRM as its users know it: puzzles, training, resuming, how many unseen ones are solved, watching it,
-# and the weights in the original's file.
+# Tiny Recursive Model: make puzzles, train, resume, evaluate on unseen puzzles, watch the model solve
+# two, and write a checkpoint for the original project.
 #   examples/trm.sh [--smoke] [FOLDER]     UBIQUE=path/to/ubique DEVICE=auto|cuda|metal|cpu|sham
-# DATA=folder of a data set (the original's, or `ubique data trm sudoku|maze|csv|arc`) takes yours with
-# the original's recipe for sudoku; without it 4x4 sudokus stand in. --smoke: few of them, in seconds.
+# DATA: the folder of a data set (the original's, or from `ubique data trm sudoku|maze|csv|arc`), which
+# is trained with the original's recipe for sudoku. Without DATA, 4x4 sudokus are generated. --smoke: few
+# puzzles, in seconds.
 set -euo pipefail
 ubique=${UBIQUE:-build/cpu/bin/ubique} device=${DEVICE:-auto}
 train=1000 test=500 epochs=60
@@ -19,7 +20,7 @@ if [ -z "$data" ]; then
     lr_min_ratio=0.1 ema=0.98)
 fi
 
-# Stopped after a while, and gone on with: the same run.
+# The run is stopped after 25 updates, then resumed.
 "$ubique" train trm -d "$data" --device "$device" -o "$folder/run" "${recipe[@]}" --max-steps 25 schedule=constant
 "$ubique" train trm -d "$data" --device "$device" -o "$folder/run" "${recipe[@]}" schedule=constant --resume
 "$ubique" evaluate trm --model "$folder/run" -d "$data" --device "$device" -o "$folder/scores.json"
