@@ -5,6 +5,7 @@
 #include "tests/base/scratch.h"
 #include "tests/export/samples.h"
 #include "ubique/engine/contract/family.h"
+#include "ubique/engine/walk/open_model.h"
 #include "ubique/io/arrays/hdf5.h"
 #include "ubique/io/arrays/npz.h"
 #include "ubique/io/torch/torch_file.h"

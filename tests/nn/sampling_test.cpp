@@ -116,5 +116,5 @@ TEST_CASE("sampling: values out of range are refused by the name of their flag")
   CHECK(test::contains(refused({1, -1, 1}), "--top-k"));
   CHECK(test::contains(refused({1, 0, 0}), "--top-p"));
   CHECK(test::contains(refused({1, 0, 1.5}), "--top-p"));
-  nn::validate({0, 0, 1});
+  nn::validate(nn::SamplingOptions{0, 0, 1});
 }

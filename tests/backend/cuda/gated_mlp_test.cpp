@@ -2,7 +2,6 @@
 // Gated MLP blocks on NVIDIA cards against the CPU in double.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/core/grad_mode.h>
 #include <doctest/doctest.h>
 
 #include "tests/backend/cuda/card.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Import and export of the original system's weights.
 #include "ubique/models/trm/files/weights.h"
+#include "ubique/engine/checkpoint/checkpoint.h"
+#include "ubique/engine/walk/open_model.h"
 
 #include "tests/models/trm/train/training_samples.h"
 #include "ubique/io/torch/torch_file.h"

@@ -10,6 +10,7 @@
 #include "tests/shared.h"
 #include "tests/tensors.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/json.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/models/trm/net/loss.h"
 #include "ubique/models/trm/net/network.h"
