@@ -4,6 +4,8 @@
 #include <ATen/core/grad_mode.h>
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/backend/cuda/card.h"
 #include "ubique/backend/cuda/runtime/kernel.h"
 #include "ubique/device/numerics.h"
@@ -24,15 +26,16 @@ struct BlockCase {
   std::int64_t batch, length, width, inner;
 };
 
-/// y and the gradients of x, gate_up and down.
+/// y and the gradients of x, gate_up and down; without packed weights by plain ops.
 std::vector<at::Tensor> run_block(const BlockCase& how, const at::Tensor& x,
                                   const at::Tensor& gate_up, const at::Tensor& down,
-                                  const at::Tensor& gradient, Activations activations) {
+                                  const at::Tensor& gradient, Activations activations,
+                                  bool packed = true) {
   const auto dtype = x.scalar_type();
   auto leaf = x.detach().requires_grad_();
   auto wide = gate_up.detach().requires_grad_(), narrow = down.detach().requires_grad_();
   GatedWeights weights{{wide, dtype}, {narrow, dtype}, {}, {}};
-  how.tokens ? pack_for_token_mlp(weights, how.width) : pack_for_swiglu(weights);
+  if (packed) how.tokens ? pack_for_token_mlp(weights, how.width) : pack_for_swiglu(weights);
   const auto y = how.tokens ? token_mlp_block(leaf, weights, activations)
                             : swiglu_block(leaf, weights, activations);
   y.backward(gradient);
@@ -54,12 +57,19 @@ void compare_block(const BlockCase& how, at::ScalarType dtype) {
   const auto gradient = at::randn(x.sizes()).to(dtype);
   const auto expected = run_block(how, doubled(x), doubled(gate_up), doubled(down),
                                   doubled(gradient), Activations::Keep);
+  const auto on_card = [&](Activations activations, bool packed) {
+    return run_block(how, x.to(*card()), gate_up.to(*card()), down.to(*card()),
+                     gradient.to(*card()), activations, packed);
+  };
+  const auto plain = on_card(Activations::Keep, /*packed=*/false);
   for (const auto activations : {Activations::Keep, Activations::Recompute}) {
-    const auto got = run_block(how, x.to(*card()), gate_up.to(*card()), down.to(*card()),
-                               gradient.to(*card()), activations);
+    const auto got = on_card(activations, /*packed=*/true);
     for (std::size_t i = 0; i < got.size(); ++i) {
       CAPTURE(i);
-      CHECK(error_of(got[i], expected[i]) < (i < 1 ? 1 : 2) * rounding_of(dtype));
+      // A gradient summed over thousands of tokens rounds more: as much as plain ops may.
+      const auto allowed = (i < 1 ? 1 : 2) * rounding_of(dtype);
+      CHECK(error_of(got[i], expected[i]) <
+            std::max(allowed, 1.25 * error_of(plain[i], expected[i])));
     }
   }
 }
