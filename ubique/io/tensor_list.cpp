@@ -58,8 +58,7 @@ std::vector<TensorInfo> list_tensors(const std::filesystem::path& path) {
   const auto start = start_of(path);
   auto tensors = list_known(path, start);
   check(tensors.has_value(), ErrorKind::Input,
-        "[io.tensor_list] {} is no known tensor file; got {}.", path.string(),
-        kind_text(start));
+        "[io.tensor_list] {} is no known tensor file; got {}.", path.string(), kind_text(start));
   return std::move(*tensors);
 }
 

@@ -59,7 +59,8 @@ class ToyTask final : public engine::Task {
 ToySample make_sample(std::int64_t index) {
   auto image = at::empty({1, 16, 16});
   const auto count = static_cast<std::size_t>(image.numel());
-  Random(7).fork(static_cast<std::uint64_t>(index))
+  Random(7)
+      .fork(static_cast<std::uint64_t>(index))
       .fill_normal({image.mutable_data_ptr<float>(), count}, 0, 1);
   const auto padded = at::constant_pad_nd(image, {1, 1, 1, 1});  // (1, 18, 18)
   const auto centre = padded.slice(1, 1, 17).slice(2, 1, 17);
