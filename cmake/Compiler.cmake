@@ -22,6 +22,12 @@ if(UBIQUE_SANITIZE)
   add_link_options(-fsanitize=${UBIQUE_SANITIZE})
 endif()
 
+if(UBIQUE_FUZZ)
+  # Every target must report which branches it takes, or the fuzzer searches blindly; all of them,
+  # because they share a precompiled header.
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 find_program(UBIQUE_CCACHE ccache)
 if(UBIQUE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${UBIQUE_CCACHE}")

@@ -39,7 +39,7 @@ TEST_CASE("start-up: restarting runs the same program with the variables set") {
   if (std::getenv("UBIQUE_RESTART_TEST") != nullptr) _exit(42);  // this is the restarted process
   const pid_t child = fork();
   if (child == 0) {
-    const char* arguments[] = {"test_device", "-tc=start-up: starting again*", nullptr};
+    const char* arguments[] = {"test_device", "-tc=start-up: restarting runs*", nullptr};
     restart_process(const_cast<char**>(arguments), {{"UBIQUE_RESTART_TEST", "1"}});
     _exit(1);
   }

@@ -106,7 +106,7 @@ TEST_CASE("tf_graph: inconsistent constants are refused by name") {
   constexpr auto kHuge = std::int64_t{1} << 40U;
   check_refused_graph(with(tf::float_tensor({kHuge, kHuge}, {1})), "larger than 2^63");
   check_refused_graph(with(tf::float_tensor({kHuge}, {1})), "repeats a value too often");
-  check_refused_graph(with(tf::float_tensor({}, {1, 2})), "more values than places");
+  check_refused_graph(with(tf::float_tensor({}, {1, 2})), "more values than elements");
   check_refused_graph(with(tf::float_tensor(io::Shape(65, 1), {1})), "more than 64 dimensions");
 }
 

@@ -38,7 +38,7 @@ TEST_CASE("runtime: graphs, kernels, pinned memory and copies") {
       {"training", "h200", unmeasured, conv_model(2), "", "graph_capture=off", "not"},
       {"Metal never", "m3-max-36g", unmeasured, conv_model(2), "", "graph_capture=off",
        "torch.compile"},
-      {"CPU", "cpu-laptop", unmeasured, conv_model(2), "", "graph_capture=off", "CUDA matter"},
+      {"CPU", "cpu-laptop", unmeasured, conv_model(2), "", "graph_capture=off", "CUDA only"},
       {"varying shapes", "h200", unmeasured, varying_model(), "mode: run", "graph_capture=off",
        "shapes vary"},
       {"host in the loop", "h200", unmeasured, host_bound, "mode: run", "graph_capture=off",
@@ -165,7 +165,7 @@ TEST_CASE("caches: cleared on Metal when shapes vary or a job ends") {
       {"varying shapes", "m3-max-36g", unmeasured, varying_model(), "", "clear_cache=on", "grows"},
       {"inference", "m3-max-36g", unmeasured, conv_model(2), "mode: run", "clear_cache=on",
        "after a job"},
-      {"CUDA", "h200", unmeasured, varying_model(), "", "clear_cache=off", "asset"},
+      {"CUDA", "h200", unmeasured, varying_model(), "", "clear_cache=off", "saves time"},
   });
 }
 
