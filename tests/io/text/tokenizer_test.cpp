@@ -176,3 +176,23 @@ TEST_CASE("tokenizer: ignore_merges takes words of the vocabulary whole") {
   model.ignore_merges = true;
   CHECK(io::Tokenizer(model).encode("hello") == Ids{262});
 }
+
+TEST_CASE("tokenizer: plain text becomes no special token, neither as a word nor by merges") {
+  auto model = test::small_tokenizer();
+  model.added.push_back({.id = 262, .content = "stop"});
+  model.vocabulary.emplace_back("hello", 263);
+  model.added.push_back({.id = 263, .content = "hello"});
+  model.ignore_merges = true;
+  const io::Tokenizer words(model);
+  CHECK(words.encode("stop") == Ids{'s', 't', 'o', 'p'});
+  CHECK(words.encode("stop", io::SpecialTokens::Parse) == Ids{262});
+  CHECK(words.encode("hello") == Ids{257, 260, 'o'});
+
+  auto merged = test::small_tokenizer();
+  const auto last = merged.merges.back();
+  const auto spelling = last.first + last.second;
+  const auto id = io::Tokenizer(merged).find(spelling).value();
+  REQUIRE(io::Tokenizer(merged).encode(spelling) == Ids{id});
+  merged.added.push_back({.id = id, .content = spelling});
+  for (const auto token : io::Tokenizer(merged).encode(spelling)) CHECK(token != id);
+}

@@ -3,6 +3,7 @@
 #include "ubique/io/text/tokenizer.h"
 
 #include <algorithm>
+#include <unordered_set>
 
 #include "ubique/base/error.h"
 #include "ubique/io/text/printable.h"
@@ -31,6 +32,15 @@ std::string_view without_trailing_space(std::string_view text) {
   return text;
 }
 
+/// Plain text must not become one of these, neither as a whole word nor by merges.
+std::unordered_set<std::int32_t> special_ids(const TokenizerModel& model) {
+  std::unordered_set<std::int32_t> ids;
+  for (const auto& added : model.added) {
+    if (added.special) ids.insert(added.id);
+  }
+  return ids;
+}
+
 }  // namespace
 
 Tokenizer::Tokenizer(TokenizerModel model, const std::string& where) : model_(std::move(model)) {
@@ -51,6 +61,7 @@ Tokenizer::Tokenizer(TokenizerModel model, const std::string& where) : model_(st
   for (const auto& [spelling, id] : model_.vocabulary) {
     add_token(id, spelling, raw_bytes(spelling).value_or(spelling), where);
   }
+  add_words();
   byte_ids_.fill(-1);
   for (unsigned byte = 0; byte < byte_ids_.size(); ++byte) {
     const auto found = find(visible_bytes(std::string(1, static_cast<char>(byte))));
@@ -69,12 +80,20 @@ void Tokenizer::add_token(std::int32_t id, const std::string& spelling, std::str
         printable(token.spelling), printable(spelling));
   check(ids_.emplace(spelling, id).second, ErrorKind::Input,
         "[io.tokenizer] {} has the token '{}' twice.", where, printable(spelling));
-  if (model_.ignore_merges) words_.emplace(bytes, id);
   token = {spelling, std::move(bytes), true, false};
+}
+
+void Tokenizer::add_words() {
+  if (!model_.ignore_merges) return;
+  const auto special = special_ids(model_);
+  for (const auto& [spelling, id] : model_.vocabulary) {
+    if (!special.contains(id)) words_.emplace(bytes(id), id);
+  }
 }
 
 void Tokenizer::add_merges(const std::string& where) {
   merges_.reserve(model_.merges.size());
+  const auto special = special_ids(model_);
   std::int32_t rank = 0;
   for (const auto& [left, right] : model_.merges) {
     const auto id_of = [&](const std::string& spelling) {
@@ -85,7 +104,8 @@ void Tokenizer::add_merges(const std::string& where) {
             where, rank, printable(left), printable(right), printable(spelling));
       return *found;
     };
-    merges_.add(id_of(left), id_of(right), {rank, id_of(left + right)});
+    const auto merged = id_of(left + right);
+    if (!special.contains(merged)) merges_.add(id_of(left), id_of(right), {rank, merged});
     ++rank;
   }
 }

@@ -23,7 +23,8 @@ namespace ubique::io {
 struct AddedToken {
   std::int32_t id = 0;
   std::string content;
-  bool special = true;       ///< such as <|endoftext|>: never produced from plain text
+  /// Such as <|endoftext|>. Plain text becomes one only where it is the token of a single byte.
+  bool special = true;
   bool strip_left = false;   ///< also consumes whitespace before it
   bool strip_right = false;  ///< also consumes whitespace after it
   bool normalized = false;   ///< only kept for the file; no normaliser is supported
@@ -78,6 +79,7 @@ class Tokenizer {
 
   void add_token(std::int32_t id, const std::string& spelling, std::string bytes,
                  const std::string& where);
+  void add_words();
   void add_merges(const std::string& where);
   void add_added(const std::string& where);
   const Token& token(std::int32_t id) const;
