@@ -1,31 +1,49 @@
 # The house: rooms are OBJECT libraries (static registrations in archives get dropped by linkers),
 # all linked into one libubique; backends are built in or plug-ins. Every folder is found, none listed.
 include(Embed)
+include(Headers)
 include(Unity)
 
 set(UBIQUE_ROOM_LIBRARIES fmt::fmt spdlog::spdlog nlohmann_json::nlohmann_json yaml-cpp::yaml-cpp
   ZLIB::ZLIB PNG::PNG JPEG::JPEG Threads::Threads ${CMAKE_DL_LIBS})
 
-# ubique_add_room(NAME [TORCH] [SOURCES extra...]): all .cpp of the calling folder and its sub-rooms,
-# as ubique_NAME.
+# ubique_add_room(NAME [TORCH] [SOURCES extra...] [COLD sub-rooms...]): all .cpp of the calling folder
+# and its sub-rooms, as ubique_NAME; COLD sub-rooms (see Headers.cmake; "." is all) as ubique_NAME_cold.
 function(ubique_add_room name)
-  cmake_parse_arguments(ROOM "TORCH" "" "SOURCES" ${ARGN})
+  cmake_parse_arguments(ROOM "TORCH" "" "SOURCES;COLD" ${ARGN})
   if(ROOM_TORCH AND NOT UBIQUE_TORCH)
     return()
   endif()
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS "${CMAKE_CURRENT_SOURCE_DIR}/*.cpp")
-  if(NOT sources)
+  list(APPEND sources ${ROOM_SOURCES})
+  set(torch "")
+  if(ROOM_TORCH)
+    set(torch TORCH)
+  endif()
+  if(ROOM_COLD STREQUAL ".")
+    ubique_add_objects(${name} UBIQUE_COLD_ROOMS SOURCES ${sources} HEADERS ${torch} COLD)
     return()
   endif()
-  add_library(ubique_${name} OBJECT ${sources} ${ROOM_SOURCES})
-  target_link_libraries(ubique_${name} PUBLIC ${UBIQUE_ROOM_LIBRARIES})
-  if(ROOM_TORCH)
-    ubique_use_torch(ubique_${name})
-  else()
-    ubique_use_plain_header(ubique_${name})
+  if(ROOM_COLD)
+    string(JOIN "|" folders ${ROOM_COLD})
+    set(cold ${sources})
+    list(FILTER cold INCLUDE REGEX "^${CMAKE_CURRENT_SOURCE_DIR}/(${folders})/")
+    list(REMOVE_ITEM sources ${cold})
+    ubique_add_objects(${name}_cold UBIQUE_COLD_ROOMS SOURCES ${cold} HEADERS ${torch} COLD)
   endif()
+  ubique_add_objects(${name} UBIQUE_ROOMS SOURCES ${sources} HEADERS ${torch})
+endfunction()
+
+function(ubique_add_objects name rooms)
+  cmake_parse_arguments(OBJECTS "" "" "SOURCES;HEADERS" ${ARGN})
+  if(NOT OBJECTS_SOURCES)
+    return()
+  endif()
+  add_library(ubique_${name} OBJECT ${OBJECTS_SOURCES})
+  target_link_libraries(ubique_${name} PUBLIC ${UBIQUE_ROOM_LIBRARIES})
+  ubique_use_headers(ubique_${name} ${OBJECTS_HEADERS})
   ubique_unite_by_folder(ubique_${name})
-  set_property(GLOBAL APPEND PROPERTY UBIQUE_ROOMS ubique_${name})
+  set_property(GLOBAL APPEND PROPERTY ${rooms} ubique_${name})
 endfunction()
 
 # ubique_add_backend(NAME [PLUGIN] [SOURCES extra...]): vendor code. Built in, it defines ubique::backend::register_NAME();
@@ -48,46 +66,10 @@ function(ubique_add_backend name)
   set_target_properties(ubique_backend_${name} PROPERTIES OUTPUT_NAME ubique_${name} SUFFIX ".so")
   target_compile_definitions(ubique_backend_${name} PRIVATE UBIQUE_BACKEND_NAME="${name}")
   target_link_libraries(ubique_backend_${name} PRIVATE ubique ${UBIQUE_ROOM_LIBRARIES})
-  ubique_use_torch(ubique_backend_${name})
+  ubique_use_headers(ubique_backend_${name} TORCH COLD)
   ubique_unite_by_folder(ubique_backend_${name})
   ubique_set_rpath(ubique_backend_${name})
   set_property(GLOBAL APPEND PROPERTY UBIQUE_PLUGINS ubique_backend_${name})
-endfunction()
-
-# LibTorch with the shared precompiled header (23 s once instead of 20 s per file).
-function(ubique_use_torch target)
-  target_link_libraries(${target} PUBLIC Ubique::LibTorch)
-  if(NOT TARGET ubique_pch)
-    file(WRITE "${PROJECT_BINARY_DIR}/pch.cpp" "// exists to build the precompiled header\n")
-    add_library(ubique_pch OBJECT "${PROJECT_BINARY_DIR}/pch.cpp")
-    target_link_libraries(ubique_pch PRIVATE Ubique::LibTorch)
-    target_precompile_headers(ubique_pch PRIVATE <ATen/ATen.h>)
-  endif()
-  ubique_compile_as_library(${target})
-  target_precompile_headers(${target} REUSE_FROM ubique_pch)
-endfunction()
-
-# The same for targets without LibTorch: the standard library, fmt and JSON are most of what they parse.
-function(ubique_use_plain_header target)
-  if(NOT TARGET ubique_plain_pch)
-    file(WRITE "${PROJECT_BINARY_DIR}/plain_pch.cpp" "// exists to build the precompiled header\n")
-    add_library(ubique_plain_pch OBJECT "${PROJECT_BINARY_DIR}/plain_pch.cpp")
-    target_link_libraries(ubique_plain_pch PRIVATE fmt::fmt nlohmann_json::nlohmann_json Threads::Threads)
-    target_precompile_headers(ubique_plain_pch PRIVATE <algorithm> <array> <cmath> <cstdint> <filesystem>
-      <functional> <map> <memory> <optional> <span> <string> <string_view> <vector>
-      <fmt/format.h> <nlohmann/json.hpp>)
-  endif()
-  ubique_compile_as_library(${target})
-  target_precompile_headers(${target} REUSE_FROM ubique_plain_pch)
-endfunction()
-
-# Precompiled headers are compiled with -fPIC; programs must not ask for -fPIE, or they cannot use them.
-function(ubique_compile_as_library target)
-  get_target_property(type ${target} TYPE)
-  if(type STREQUAL "EXECUTABLE")
-    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_compile_options(${target} PRIVATE -fPIC)
-  endif()
 endfunction()
 
 function(ubique_set_rpath target)
@@ -111,7 +93,7 @@ function(ubique_add_program name)
   add_executable(${name} ${PROGRAM_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE ubique ${UBIQUE_ROOM_LIBRARIES})
   if(PROGRAM_TORCH)
-    ubique_use_torch(${name})
+    ubique_use_headers(${name} TORCH)
   endif()
   if(UBIQUE_TORCH)
     ubique_set_rpath(${name})
@@ -130,11 +112,13 @@ function(ubique_add_rooms)
   endforeach()
 endfunction()
 
-# ubique_add_library(NAME): the shared library of all rooms and families that were added so far.
+# ubique_add_library(NAME): the shared library of all rooms and families that were added so far. Cold
+# ones come last: of an inline function that stands in several objects, linkers keep the first.
 function(ubique_add_library name)
   get_property(rooms GLOBAL PROPERTY UBIQUE_ROOMS)
+  get_property(cold_rooms GLOBAL PROPERTY UBIQUE_COLD_ROOMS)
   add_library(${name} SHARED)
-  foreach(room IN LISTS rooms)
+  foreach(room IN LISTS rooms cold_rooms)
     target_sources(${name} PRIVATE $<TARGET_OBJECTS:${room}>)
   endforeach()
   set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION 0)
@@ -161,7 +145,7 @@ endfunction()
 
 # A family: models/NAME/ as a room that defines ubique::models::register_NAME().
 function(ubique_add_family name)
-  ubique_add_room(models_${name} TORCH)
+  ubique_add_room(models_${name} TORCH COLD files train commands)
   if(UBIQUE_TORCH)
     set_property(GLOBAL APPEND PROPERTY UBIQUE_FAMILIES ${name})
   endif()

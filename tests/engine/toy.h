@@ -11,11 +11,10 @@
 #include <string>
 
 #include "tests/base/scratch.h"
-#include "tests/device.h"
+#include "tests/training.h"
 #include "ubique/base/text/json.h"
 #include "ubique/engine/checkpoint/checkpoint.h"
 #include "ubique/engine/contract/family.h"
-#include "ubique/engine/loop/trainer.h"
 #include "ubique/engine/optim/optimizer.h"
 #include "ubique/engine/step/recompute.h"
 
@@ -207,22 +206,8 @@ class ToyTask final : public engine::Task {
   std::function<std::unique_ptr<engine::Optimizer>(const engine::OptimizerOptions&)> own_optimizer;
 };
 
-/// A plan as for a small machine: f32, one thread, `micro` samples at once.
 inline plan::Plan toy_plan(std::int64_t micro = 4, std::int64_t accumulation = 1) {
-  plan::Plan plan;
-  plan.machine = "a test";
-  plan.needs = "toy-8";
-  plan.mode = plan::Mode::Train;
-  plan.device.value = device_name();
-  plan.dtype.value = DType::F32;
-  plan.micro_batch = {micro, "as planned", {}};
-  plan.accumulation.value = accumulation;
-  plan.effective_batch.value = micro * accumulation;
-  plan.fused_kernels.value = true;
-  plan.prefetch_threads.value = 1;
-  plan.compute_threads.value = 1;
-  plan.memory.total = 1 << 20;
-  return plan;
+  return training_plan("toy-8", micro, accumulation);
 }
 
 inline engine::Recipe toy_recipe(std::int64_t epochs = 3) {
@@ -236,13 +221,7 @@ inline engine::Recipe toy_recipe(std::int64_t epochs = 3) {
 }
 
 inline engine::TrainOptions toy_options(const std::filesystem::path& folder) {
-  engine::TrainOptions options;
-  options.folder = folder;
-  options.progress = ProgressStyle::Silent;
-  options.log_every = 1;
-  options.report = false;
-  options.configuration = "family: toy\n";
-  return options;
+  return training_options(folder, "toy");
 }
 
 }  // namespace ubique::test

@@ -3,41 +3,16 @@
 // child process, so that the limit and the signal stay there.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <csignal>
-#include <functional>
 
+#include "tests/base/child.h"
 #include "tests/base/scratch.h"
 #include "ubique/base/files/file.h"
 
 using namespace ubique;
-
-namespace {
-
-/// Runs the code in a child that ends with the code's result.
-pid_t start_child(const std::function<int()>& code) {
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    int result = 99;
-    try {
-      result = code();
-    } catch (...) {
-    }
-    ::_exit(result);
-  }
-  return child;
-}
-
-int wait_for(pid_t child) {
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  return status;
-}
-
-}  // namespace
+using test::start_child;
+using test::wait_for;
 
 TEST_CASE("file: a write that fails in the middle leaves the old file and no temporary") {
   const test::ScratchFolder folder;

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small checkpoints for the tests of checkpoints and run folders, and code run in a child process.
+// Small checkpoints for the tests of checkpoints and run folders.
 #pragma once
 
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <functional>
 #include <string>
 #include <vector>
 
+#include "tests/base/child.h"
 #include "tests/base/scratch.h"
 #include "ubique/base/files/file.h"
 #include "ubique/engine/checkpoint/checkpoint.h"
@@ -47,27 +45,6 @@ inline bool is_whole(const engine::Checkpoint& checkpoint) {
          all(checkpoint.model[0].second, -value) && all(checkpoint.model[1].second, value) &&
          all(checkpoint.trainer[0].second, 2 * value) &&
          checkpoint.trainer_state.at("step") == checkpoint.step;
-}
-
-/// Runs the code in a child process, which ends with the code's result (99 for an exception).
-inline pid_t start_child(const std::function<int()>& code) {
-  const pid_t child = ::fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    int result = 99;
-    try {
-      result = code();
-    } catch (...) {
-    }
-    ::_exit(result);
-  }
-  return child;
-}
-
-inline int wait_for(pid_t child) {
-  int status = 0;
-  REQUIRE(::waitpid(child, &status, 0) == child);
-  return status;
 }
 
 /// Sorted names in a folder, including hidden ones.

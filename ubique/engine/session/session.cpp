@@ -101,9 +101,13 @@ void Session::apply_numerics() const {
 
 Session open_run_session(const Request& request, const plan::Needs& needs) {
   Session session(request, plan::Mode::Run);
+  start_run_session(session, request, needs);
+  return session;
+}
+
+void start_run_session(Session& session, const Request& request, const plan::Needs& needs) {
   request.config.finish();
   session.start(needs);
-  return session;
 }
 
 }  // namespace ubique::engine

@@ -47,5 +47,7 @@ class Session {
 /// The session of a model that only runs: the request's wishes, started for these needs. Refuses
 /// settings that nobody has read by now.
 Session open_run_session(const Request& request, const plan::Needs& needs);
+/// The same for a session that a command has made already.
+void start_run_session(Session& session, const Request& request, const plan::Needs& needs);
 
 }  // namespace ubique::engine

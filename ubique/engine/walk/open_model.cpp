@@ -13,13 +13,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::unique_ptr<Model> open_checkpoint(const fs::path& path) {
-  const auto checkpoint = load_checkpoint(path, /*with_trainer=*/false);
-  auto model = find_family(checkpoint.family).build(checkpoint.config);
-  load_state(model->network(), checkpoint.model, path.string());
-  return model;
-}
-
 std::unique_ptr<Model> import_foreign(const fs::path& path, const std::string& family) {
   std::vector<std::string> names;
   for (const auto* candidate : families()) {
@@ -64,16 +57,28 @@ fs::path newest_model(const fs::path& runs, const std::string& family) {
   return newest;
 }
 
-std::unique_ptr<Model> open_model(const fs::path& given, const std::string& family) {
+std::optional<Checkpoint> open_checkpoint(const fs::path& given, const std::string& family) {
   const auto path = model_path(given);
   std::error_code ignored;
   check(fs::exists(path, ignored), ErrorKind::Input,
         "[engine.open] {} does not exist; expected a checkpoint folder or a file to import.",
         path.string());
-  auto model = is_checkpoint(path) ? open_checkpoint(path) : import_foreign(path, family);
-  check(family.empty() || model->family() == family, ErrorKind::Input,
+  if (!is_checkpoint(path)) return std::nullopt;
+  auto checkpoint = load_checkpoint(path, /*with_trainer=*/false);
+  check(family.empty() || checkpoint.family == family, ErrorKind::Input,
         "[engine.open] {} is a model of another family; got {}, expected {}.", path.string(),
-        model->family(), family);
+        checkpoint.family, family);
+  return checkpoint;
+}
+
+std::unique_ptr<Model> open_model(const fs::path& path, const std::string& family) {
+  std::unique_ptr<Model> model;
+  if (const auto checkpoint = open_checkpoint(path, family)) {
+    model = find_family(checkpoint->family).build(checkpoint->config);
+    load_state(model->network(), checkpoint->model, path.string());
+  } else {
+    model = import_foreign(path, family);
+  }
   model->set_initialized();
   return model;
 }

@@ -5,8 +5,10 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "ubique/engine/checkpoint/checkpoint.h"
 #include "ubique/engine/contract/family.h"
 
 namespace ubique::engine {
@@ -17,6 +19,12 @@ std::filesystem::path model_path(const std::filesystem::path& path);
 /// The best checkpoint of the most recent run in `runs`, of `family` unless that is empty. Usage
 /// error if there is none.
 std::filesystem::path newest_model(const std::filesystem::path& runs, const std::string& family);
+
+/// The checkpoint at `path`, or of the run there, without its trainer; nothing if `path` is a file
+/// of another system. Input error if it does not exist, and for a family other than `family` (empty:
+/// any).
+std::optional<Checkpoint> open_checkpoint(const std::filesystem::path& path,
+                                          const std::string& family);
 
 /// A checkpoint folder of ours, a run, or anything that a family recognizes; with its weights, on
 /// the CPU. `family` empty: whichever it is; else Input error for a model of another family.

@@ -6,10 +6,9 @@
 #include <map>
 
 #include "tests/base/scratch.h"
-#include "tests/device.h"
+#include "tests/training.h"
 #include "ubique/base/files/file.h"
 #include "ubique/data/images/scenes.h"
-#include "ubique/engine/loop/trainer.h"
 #include "ubique/models/msinet/train/task.h"
 
 namespace ubique::test {
@@ -37,29 +36,10 @@ inline engine::Request small_request(const std::filesystem::path& data, SmallFla
   return request;
 }
 
-inline plan::Plan small_plan() {
-  plan::Plan plan;
-  plan.machine = "a test";
-  plan.needs = "msinet";
-  plan.mode = plan::Mode::Train;
-  plan.device.value = device_name();
-  plan.dtype.value = DType::F32;
-  plan.micro_batch = {2, "as planned", {}};
-  plan.effective_batch.value = 2;
-  plan.fused_kernels.value = true;
-  plan.prefetch_threads.value = 1;
-  plan.compute_threads.value = 1;
-  plan.memory.total = 1 << 20;
-  return plan;
-}
+inline plan::Plan small_plan() { return training_plan("msinet", 2); }
 
 inline engine::TrainOptions small_options(const std::filesystem::path& folder) {
-  engine::TrainOptions options;
-  options.folder = folder;
-  options.progress = ProgressStyle::Silent;
-  options.log_every = 1;
-  options.report = false;
-  return options;
+  return training_options(folder, "msinet");
 }
 
 inline engine::TrainResult small_run(const engine::Request& request,

@@ -9,31 +9,18 @@
 #include <string>
 
 #include "tests/base/scratch.h"
-#include "tests/device.h"
 #include "tests/shared.h"
 #include "tests/tensors.h"
+#include "tests/training.h"
 #include "ubique/base/files/file.h"
 #include "ubique/data/puzzles/sudoku/sudoku.h"
 #include "ubique/engine/checkpoint/state_dict.h"
-#include "ubique/engine/loop/trainer.h"
 #include "ubique/models/trm/train/task.h"
 
 namespace ubique::test {
 
-/// f32, one thread, micro-batches of `micro` puzzles.
 inline plan::Plan trm_plan(std::int64_t micro = 4, std::int64_t accumulation = 1) {
-  plan::Plan plan;
-  plan.machine = "a test";
-  plan.needs = "trm";
-  plan.mode = plan::Mode::Train;
-  plan.device.value = device_name();
-  plan.dtype.value = DType::F32;
-  plan.micro_batch = {micro, "as planned", {}};
-  plan.accumulation.value = accumulation;
-  plan.effective_batch.value = micro * accumulation;
-  plan.compute_threads.value = 1;
-  plan.memory.total = 1 << 20;
-  return plan;
+  return training_plan("trm", micro, accumulation);
 }
 
 /// 4x4 sudokus with six clues or more, written where a task finds them.
@@ -82,13 +69,7 @@ inline engine::Request small_request(const std::filesystem::path& data,
 }
 
 inline engine::TrainOptions trm_train_options_in(const std::filesystem::path& folder) {
-  engine::TrainOptions options;
-  options.folder = folder;
-  options.progress = ProgressStyle::Silent;
-  options.log_every = 1;
-  options.report = false;
-  options.configuration = "family: trm\n";
-  return options;
+  return training_options(folder, "trm");
 }
 
 /// Copies of the weights, the table and the state of the slots, on the host.

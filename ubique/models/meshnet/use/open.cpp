@@ -2,21 +2,16 @@
 // Models from checkpoints and foreign files; the session for inference.
 #include "ubique/models/meshnet/use/open.h"
 
-#include "ubique/engine/checkpoint/checkpoint.h"
 #include "ubique/engine/walk/open_model.h"
 #include "ubique/models/meshnet/files/import.h"
 #include "ubique/models/meshnet/net/needs.h"
 
 namespace ubique::meshnet {
 
-MeshNetFile open_file(const std::filesystem::path& given) {
-  const auto path = engine::model_path(given);
-  if (!engine::is_checkpoint(path)) return load_any(path);
-  auto checkpoint = engine::load_checkpoint(path, /*with_trainer=*/false);
-  check(checkpoint.family == "meshnet", ErrorKind::Input,
-        "[meshnet.open] {} is a model of another family; got {}, expected meshnet.", path.string(),
-        checkpoint.family);
-  return {meshnet::from_json(checkpoint.config, path.string()), std::move(checkpoint.model),
+MeshNetFile open_file(const std::filesystem::path& path) {
+  auto checkpoint = engine::open_checkpoint(path, "meshnet");
+  if (!checkpoint) return load_any(path);
+  return {meshnet::from_json(checkpoint->config, path.string()), std::move(checkpoint->model),
           "checkpoint"};
 }
 

@@ -114,13 +114,14 @@ std::vector<Definition> read_definitions(const Config& config) {
 }
 
 engine::Outcome evaluate_msinet(const engine::Request& request) {
-  const auto file = open_file(request);
+  engine::Session session(request, plan::Mode::Run);
+  const auto file = open_file(request, session);
   const auto definitions = read_definitions(request.config);
   const auto part = request.config.get<std::string>("part", "valid");
   check(part == "valid" || part == "train", ErrorKind::Usage,
         "[msinet.evaluate] unknown part; got '{}', expected valid or train.", part);
   const auto data = open_data(request.config, file.config.size, hardware_threads());
-  const auto session = open_run_session(file.config, request);
+  start_run_session(session, request, file.config);
   const auto& samples = part == "train" ? data.train : data.valid;
   const auto bias = CentreBias::blurred(scored_images(data.train.empty() ? samples : data.train));
   Predictor predictor(file, session.plan(), session.torch_device());

@@ -118,8 +118,9 @@ engine::Outcome outcome_of(const RunResult& result, const RunSettings& settings)
 engine::Outcome run_msinet(const engine::Request& request) {
   const auto settings = read_run_settings(request);
   const auto jobs = list_run_jobs(request.inputs, settings);
-  const auto file = open_file(request);
-  const auto session = open_run_session(file.config, request, kRunBatch);
+  engine::Session session(request, plan::Mode::Run);
+  const auto file = open_file(request, session);
+  start_run_session(session, request, file.config, kRunBatch);
   const auto pace = pace_of(session.plan());
   log::info("{} on {}, {} pictures, {} videos", file.config.name(), session.facts().label(),
             jobs.pictures.size(), jobs.videos.size());

@@ -12,11 +12,12 @@ namespace ubique::msinet {
 
 /// A checkpoint of ours or any importable file, with its weights.
 MsiNetFile open_file(const std::filesystem::path& path);
-/// --model of a command; in a folder of named weights, the file of --dataset and --device.
-MsiNetFile open_file(const engine::Request& request);
+/// --model of a command; in a folder of named weights, the file of --dataset and of the session's
+/// device.
+MsiNetFile open_file(const engine::Request& request, engine::Session& session);
 
-/// A session for inference, on up to `batch` pictures at once.
-engine::Session open_run_session(const MsiNetConfig& config, const engine::Request& request,
-                                 std::int64_t batch = 1);
+/// Starts the session for inference on up to `batch` pictures at once.
+void start_run_session(engine::Session& session, const engine::Request& request,
+                       const MsiNetConfig& config, std::int64_t batch = 1);
 
 }  // namespace ubique::msinet
