@@ -4,6 +4,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/Ubique")
 
 install(TARGETS ubique_program RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+install(TARGETS ubique_program_cli LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS ubique EXPORT UbiqueTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 get_property(plugins GLOBAL PROPERTY UBIQUE_PLUGINS)
 if(plugins)

@@ -136,10 +136,19 @@ function(ubique_add_library name)
   endif()
 endfunction()
 
-# ubique_add_cli_program(NAME LIBRARY): the command line on such a library.
+# ubique_add_cli_program(NAME LIBRARY): the command line on such a library, as NAME_cli; and a program
+# without LibTorch that loads it (cli/start says why).
 function(ubique_add_cli_program name library)
-  add_executable(${name} $<TARGET_OBJECTS:ubique_cli>)
-  target_link_libraries(${name} PRIVATE ${library} CLI11::CLI11 ${UBIQUE_ROOM_LIBRARIES} Ubique::LibTorch)
+  add_library(${name}_cli SHARED $<TARGET_OBJECTS:ubique_cli>)
+  target_link_libraries(${name}_cli PRIVATE ${library} CLI11::CLI11 ${UBIQUE_ROOM_LIBRARIES} Ubique::LibTorch)
+  add_executable(${name} "${PROJECT_SOURCE_DIR}/ubique/cli/start/main.cpp")
+  target_link_libraries(${name} PRIVATE ${CMAKE_DL_LIBS})
+  if(APPLE)
+    set(from "@rpath/")
+  endif()
+  target_compile_definitions(${name} PRIVATE UBIQUE_CLI_LIBRARY="${from}$<TARGET_FILE_NAME:${name}_cli>")
+  add_dependencies(${name} ${name}_cli)
+  ubique_set_rpath(${name}_cli)
   ubique_set_rpath(${name})
 endfunction()
 

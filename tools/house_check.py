@@ -1,5 +1,5 @@
 """Measures what keeps the house readable and prints what stands out: lengths of files, headers,
-functions and the README, files per folder, a purpose line in every source file, and names of an older
+functions and the README, files per folder, a purpose line in every source file, no std::regex on foreign text, and names of an older
 private vocabulary (tools/private_words.txt). Warnings are places to look; only the hard limits fail."""
 
 import re
@@ -90,6 +90,12 @@ def word_faults() -> list[str]:
     return faults
 
 
+def regex_faults() -> list[str]:
+    """std::regex recurses for every character: a long name in a stranger's file ends the program."""
+    return [f"{path.relative_to(ROOT)}: std::regex; compare characters instead"
+            for path in tracked("ubique/*.cpp", "ubique/*.h") if "<regex>" in path.read_text(encoding="utf-8")]
+
+
 def readme_faults() -> list[str]:
     lines = (ROOT / "README.md").read_text().splitlines()
     first = next((n for n, line in enumerate(lines, 1) if line.startswith("make ")), 999)
@@ -97,7 +103,7 @@ def readme_faults() -> list[str]:
 
 
 def main() -> int:
-    failed = readme_faults() + purpose_faults() + word_faults()
+    failed = readme_faults() + purpose_faults() + word_faults() + regex_faults()
     warned = []
     for kind, length, place in findings():
         warn, fail = LIMITS[kind]

@@ -24,7 +24,7 @@ class ToyFamily final : public Family {
   std::unique_ptr<Model> configure(const Config&) const override {
     return std::make_unique<ToyModel>();
   }
-  std::unique_ptr<Model> build(const Json& config) const override {
+  std::unique_ptr<Model> build(const Json& config, const NamedTensors&) const override {
     return std::make_unique<ToyModel>(ToyOptions{.dropout = config["dropout"].get<double>()});
   }
   std::unique_ptr<Task> task(const Request&) const override {

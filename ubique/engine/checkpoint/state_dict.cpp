@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <set>
 #include <unordered_map>
 
@@ -33,11 +34,26 @@ std::string shape_text(at::IntArrayRef shape) {
        where, count, what, count == 1 ? "" : "s", join(names, ", "));
 }
 
+/// Input error if the names differ.
+void compare_names(const std::set<std::string>& given, const std::set<std::string>& expected,
+                   const std::string& where) {
+  std::vector<std::string> missing, unknown;
+  std::ranges::set_difference(expected, given, std::back_inserter(missing));
+  std::ranges::set_difference(given, expected, std::back_inserter(unknown));
+  if (!missing.empty()) fail_names(where, "missing", std::move(missing));
+  if (!unknown.empty()) fail_names(where, "unknown", std::move(unknown));
+}
+
+void compare_shape(at::IntArrayRef got, at::IntArrayRef expected, const std::string& name,
+                   const std::string& where) {
+  check(got == expected, ErrorKind::Input,
+        "[engine.load] {} holds another network: tensor {} has shape {}, expected {}.", where, name,
+        shape_text(got), shape_text(expected));
+}
+
 void copy_value(at::Tensor target, const at::Tensor& value, const std::string& name,
                 const std::string& where) {
-  check(target.sizes() == value.sizes(), ErrorKind::Input,
-        "[engine.load] {} holds another network: tensor {} has shape {}, expected {}.", where, name,
-        shape_text(value.sizes()), shape_text(target.sizes()));
+  compare_shape(value.sizes(), target.sizes(), name, where);
   check(target.is_floating_point() == value.is_floating_point(), ErrorKind::Input,
         "[engine.load] {}: tensor {} is {}, expected {}.", where, name,
         c10::toString(value.scalar_type()), c10::toString(target.scalar_type()));
@@ -90,18 +106,27 @@ void load_state(torch::nn::Module& network, const NamedTensors& values, const st
   const c10::NoGradGuard no_gradients;
   std::unordered_map<std::string, at::Tensor> given(values.begin(), values.end());
   const auto targets = state_dict(network);
-  std::vector<std::string> missing, unknown;
-  std::set<std::string> known;
-  for (const auto& [name, target] : targets) {
-    known.insert(name);
-    if (!given.contains(name)) missing.push_back(name);
-  }
-  for (const auto& [name, value] : values) {
-    if (!known.contains(name)) unknown.push_back(name);
-  }
-  if (!missing.empty()) fail_names(where, "missing", std::move(missing));
-  if (!unknown.empty()) fail_names(where, "unknown", std::move(unknown));
+  std::set<std::string> names, expected;
+  for (const auto& [name, value] : values) names.insert(name);
+  for (const auto& [name, target] : targets) expected.insert(name);
+  compare_names(names, expected, where);
   for (const auto& [name, target] : targets) copy_value(target, given.at(name), name, where);
+}
+
+void check_shapes(const NamedTensors& tensors, const NamedShapes& expected,
+                  const std::string& where) {
+  std::unordered_map<std::string, at::Tensor> given;
+  std::set<std::string> names, expected_names;
+  for (const auto& [name, tensor] : tensors) {
+    if (!tensor.defined()) continue;  // a part that the file lacks
+    given.emplace(name, tensor);
+    names.insert(name);
+  }
+  for (const auto& [name, shape] : expected) expected_names.insert(name);
+  compare_names(names, expected_names, where);
+  for (const auto& [name, shape] : expected) {
+    compare_shape(given.at(name).sizes(), shape, name, where);
+  }
 }
 
 void move_network(torch::nn::Module& network, const plan::Plan& plan, c10::Device device) {

@@ -6,6 +6,8 @@
 #include <c10/core/Device.h>
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "ubique/engine/contract/batch.h"
 #include "ubique/plan/plan.h"
@@ -25,6 +27,12 @@ NamedTensors state_dict(torch::nn::Module& network);
 /// Copies values into the network, on any device and in any layout. Input error that names missing
 /// or unknown tensors and other shapes; `where` is the file that the values came from.
 void load_state(torch::nn::Module& network, const NamedTensors& values, const std::string& where);
+
+using NamedShapes = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
+/// Input error unless the tensors are exactly these: compares what a configuration implies with
+/// what a file holds, before anything is allocated for either.
+void check_shapes(const NamedTensors& tensors, const NamedShapes& expected,
+                  const std::string& where);
 
 /// Moves the network to `device`, in the plan's layout and, for float64, dtype.
 void move_network(torch::nn::Module& network, const plan::Plan& plan, c10::Device device);

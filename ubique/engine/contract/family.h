@@ -41,8 +41,9 @@ class Family {
   virtual TrainCommand train_command() const = 0;
   /// A fresh model from a person's configuration; Usage error for impossible values.
   virtual std::unique_ptr<Model> configure(const Config& config) const = 0;
-  /// The model that a checkpoint's header describes, without weights.
-  virtual std::unique_ptr<Model> build(const Json& config) const = 0;
+  /// The model that a checkpoint's header describes, not yet with its weights. Input error if the
+  /// header contradicts them, before anything is allocated (check_shapes): a header may lie.
+  virtual std::unique_ptr<Model> build(const Json& config, const NamedTensors& weights) const = 0;
   /// One training job.
   virtual std::unique_ptr<Task> task(const Request& request) const = 0;
   /// Can `path` be a file or folder of the original systems? Looks, does not load.

@@ -67,9 +67,11 @@ class MeshNetFamily final : public engine::Family {
   std::unique_ptr<engine::Model> configure(const Config& config) const override {
     return std::make_unique<MeshNetModel>(read_config(config));
   }
-  std::unique_ptr<engine::Model> build(const Json& config) const override {
-    return std::make_unique<MeshNetModel>(
-        meshnet::from_json(config, std::string("the checkpoint")));
+  std::unique_ptr<engine::Model> build(const Json& config,
+                                       const engine::NamedTensors& weights) const override {
+    const auto settings = meshnet::from_json(config, std::string("the checkpoint"));
+    check_weights(settings, weights, "the checkpoint");
+    return std::make_unique<MeshNetModel>(settings);
   }
   std::unique_ptr<engine::Task> task(const engine::Request& request) const override {
     return make_task(request);

@@ -74,8 +74,11 @@ class MsiNetFamily final : public engine::Family {
   std::unique_ptr<engine::Model> configure(const Config& config) const override {
     return std::make_unique<MsiNetModel>(read_config(config));
   }
-  std::unique_ptr<engine::Model> build(const Json& config) const override {
-    return std::make_unique<MsiNetModel>(msinet::from_json(config, std::string("the checkpoint")));
+  std::unique_ptr<engine::Model> build(const Json& config,
+                                       const engine::NamedTensors& weights) const override {
+    const auto settings = msinet::from_json(config, std::string("the checkpoint"));
+    check_weights(settings, weights, "the checkpoint");
+    return std::make_unique<MsiNetModel>(settings);
   }
   std::unique_ptr<engine::Task> task(const engine::Request& request) const override {
     return make_task(request);

@@ -48,7 +48,8 @@ class TrmFamily final : public engine::Family {
   std::unique_ptr<engine::Model> configure(const Config& config) const override {
     return std::make_unique<TrmModel>(read_arch(config.section("arch"), {}));
   }
-  std::unique_ptr<engine::Model> build(const Json& config) const override {
+  std::unique_ptr<engine::Model> build(const Json& config,
+                                       const engine::NamedTensors& /*weights*/) const override {
     return std::make_unique<TrmModel>(trm::from_json(config, "the checkpoint"));
   }
   std::unique_ptr<engine::Task> task(const engine::Request& request) const override {

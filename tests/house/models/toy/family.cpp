@@ -46,7 +46,8 @@ class ToyFamily final : public engine::Family {
   std::unique_ptr<engine::Model> configure(const Config& config) const override {
     return std::make_unique<ToyModel>(read_toy_config(config));
   }
-  std::unique_ptr<engine::Model> build(const Json& config) const override {
+  std::unique_ptr<engine::Model> build(const Json& config,
+                                       const engine::NamedTensors& /*weights*/) const override {
     return std::make_unique<ToyModel>(ToyConfig{config.at("channels").get<std::int64_t>()});
   }
   std::unique_ptr<engine::Task> task(const engine::Request& request) const override {

@@ -296,3 +296,26 @@ TEST_CASE("import: BrainChop's real folders") {
   CHECK(twenty.config.labels.at(1).name == "White Matter");
   CHECK(twenty.config.dilations == std::vector<std::int64_t>{1, 2, 4, 8, 16, 8, 4, 2, 1});
 }
+
+TEST_CASE("import: a header that contradicts the weights is refused before anything is built") {
+  const ScratchFolder folder;
+  const auto honest = sample();
+  const auto refused = [&](const auto& lie) {
+    auto file = honest;
+    lie(file.config);
+    export_torch(file, folder / "lie.pt");
+    export_safetensors(file, folder / "lie.safetensors");
+    for (const auto* name : {"lie.pt", "lie.safetensors"}) {
+      const auto message = refusal_of(ErrorKind::Input, [&] { load_any(folder / name); });
+      CHECK(contains(message, "holds another network"));
+    }
+  };
+  refused([](MeshNetConfig& config) { config.kernel = 1; });
+  refused([](MeshNetConfig& config) { config.kernel = 7; });
+  refused([](MeshNetConfig& config) { config.classes = 7; });
+  refused([](MeshNetConfig& config) { config.channels = 1; });
+  refused([](MeshNetConfig& config) { config.channels = 4096; });
+  refused([](MeshNetConfig& config) { config.in_channels = 2; });
+  refused([](MeshNetConfig& config) { config.bias = !config.bias; });
+  refused([](MeshNetConfig& config) { config.norm = Norm::None; });
+}

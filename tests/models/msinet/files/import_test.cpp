@@ -275,3 +275,16 @@ TEST_CASE("import: layers that do not fit each other are refused with both shape
   export_safetensors(file, folder / "b.safetensors");
   CHECK(contains(refused(folder / "b.safetensors"), "is not a bias"));
 }
+
+TEST_CASE("import: a name of a million characters is refused, not parsed for ever") {
+  const ScratchFolder folder;
+  for (const auto* part : {"a", "/", "conv1_", "fc1", "Adam"}) {
+    std::string name;
+    while (name.size() < 1'000'000) name += part;
+    write_as_safetensors(folder / "x.safetensors",
+                         {engine::host_tensor_of(name + "/kernel", at::ones({3, 3, 3, 4}))});
+    const auto message =
+        refusal_of(ErrorKind::Input, [&] { load_any(folder / "x.safetensors"); });
+    CHECK(message.size() < 1000);
+  }
+}

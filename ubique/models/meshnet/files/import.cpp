@@ -203,8 +203,9 @@ bool looks_like_meshnet(const fs::path& path) {
   return is_meshnet_file(path, first_bytes(path));
 }
 
-MeshNetFile load_any(const fs::path& path) {
-  check(fs::exists(path), ErrorKind::Input, "[meshnet.import] {} does not exist.", path.string());
+namespace {
+
+MeshNetFile load_format(const fs::path& path) {
   if (fs::is_directory(path)) return load_folder(path);
   if (path.extension() == ".json") {
     check(path.filename() == "model.json", ErrorKind::Input,
@@ -215,6 +216,15 @@ MeshNetFile load_any(const fs::path& path) {
   }
   if (path.extension() == ".onnx") return import_onnx(path);
   return load_weight_file(path);
+}
+
+}  // namespace
+
+MeshNetFile load_any(const fs::path& path) {
+  check(fs::exists(path), ErrorKind::Input, "[meshnet.import] {} does not exist.", path.string());
+  auto file = load_format(path);
+  check_weights(file.config, file.tensors, path.string());
+  return file;
 }
 
 }  // namespace ubique::meshnet

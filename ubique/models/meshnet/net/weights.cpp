@@ -42,6 +42,30 @@ void load_state(MeshNet& network, const engine::NamedTensors& state) {
   engine::load_state(network, complete, "the given state");
 }
 
+void check_weights(const MeshNetConfig& config, const engine::NamedTensors& tensors,
+                   const std::string& where) {
+  const auto c = config.channels, k = config.kernel;
+  engine::NamedShapes expected;
+  for (std::size_t i = 0; i < config.layers(); ++i) {
+    const auto conv = fmt::format("network.{}.conv.", i), bn = fmt::format("network.{}.bn.", i);
+    const auto in = i == 0 ? config.in_channels : c;
+    expected.push_back({conv + "weight", {c, in, k, k, k}});
+    if (config.bias) expected.push_back({conv + "bias", {c}});
+    if (config.norm != Norm::Batch) continue;
+    for (const auto* field : {"weight", "bias", "running_mean", "running_var"}) {
+      expected.push_back({bn + field, {c}});
+    }
+  }
+  const auto classifier = fmt::format("network.{}.", config.layers());
+  expected.push_back({classifier + "weight", {config.classes, c, 1, 1, 1}});
+  expected.push_back({classifier + "bias", {config.classes}});
+  engine::NamedTensors counted;
+  for (const auto& [name, tensor] : tensors) {
+    if (!name.ends_with(kCounter)) counted.emplace_back(name, tensor);
+  }
+  engine::check_shapes(counted, expected, where);
+}
+
 MeshNetFile fold_batch_norm(const MeshNetFile& file) {
   if (file.config.norm != Norm::Batch) return file;
   MeshNetFile folded{file.config, {}, file.form};

@@ -11,8 +11,9 @@ namespace ubique::meshnet {
 MeshNetFile open_file(const std::filesystem::path& path) {
   auto checkpoint = engine::open_checkpoint(path, "meshnet");
   if (!checkpoint) return load_any(path);
-  return {meshnet::from_json(checkpoint->config, path.string()), std::move(checkpoint->model),
-          "checkpoint"};
+  auto config = meshnet::from_json(checkpoint->config, path.string());
+  check_weights(config, checkpoint->model, path.string());
+  return {std::move(config), std::move(checkpoint->model), "checkpoint"};
 }
 
 engine::Session open_run_session(const MeshNetConfig& config, const engine::Request& request) {

@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <array>
-#include <regex>
+#include <initializer_list>
 
 #include "ubique/base/text/text.h"
 #include "ubique/engine/checkpoint/tensor_bytes.h"
@@ -24,7 +24,9 @@ struct ParsedName {
   bool is_bias = false;
 };
 
-std::string stage_layer(const std::string& stage, const std::string& index) {
+constexpr std::string_view kDigits = "0123456789";
+
+std::string stage_layer(char stage, char index) {
   return fmt::format("conv{}_conv{}_{}", stage, stage, index);
 }
 
@@ -44,7 +46,7 @@ std::optional<std::string> torchvision_layer(int index) {
                                                             {26, 5, 2},
                                                             {28, 5, 3}}};
   for (const auto& [number, stage, layer] : kNumbers) {
-    if (number == index) return stage_layer(std::to_string(stage), std::to_string(layer));
+    if (number == index) return stage_layer(static_cast<char>('0' + stage), static_cast<char>('0' + layer));
   }
   return std::nullopt;
 }
@@ -61,15 +63,61 @@ std::optional<std::pair<std::string, bool>> split_field(std::string name) {
   return std::pair(name.substr(0, cut), bias);
 }
 
-bool is_skipped(const std::string& name) {
-  static const std::regex kTraining(
-      R"((.*/(Adam|Adam_1|Momentum|ExponentialMovingAverage))|(.*_power)|(.*global_step)|)"
-      R"((optimizer.*)|(classifier[./].*)|((fc|predictions)[0-9]*[./_].*))");
-  auto plain = name;
-  if (plain.ends_with(":0")) plain.resize(plain.size() - 2);
-  return std::regex_match(plain, kTraining);
+bool starts_with_any(std::string_view text, std::initializer_list<std::string_view> starts) {
+  return std::ranges::any_of(starts, [&](auto start) { return text.starts_with(start); });
 }
 
+bool ends_with_any(std::string_view text, std::initializer_list<std::string_view> ends) {
+  return std::ranges::any_of(ends, [&](auto end) { return text.ends_with(end); });
+}
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && text.find_first_not_of(kDigits) == std::string_view::npos;
+}
+
+/// fc6/weights, predictions.bias: layers of a classifier, with or without a number.
+bool is_dense_layer(std::string_view name) {
+  for (const std::string_view start : {"fc", "predictions"}) {
+    if (!name.starts_with(start)) continue;
+    const auto after = name.find_first_not_of(kDigits, start.size());
+    if (after != std::string_view::npos && std::string_view("./_").find(name[after]) != std::string_view::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
+bool is_skipped(std::string_view name) {
+  if (name.ends_with(":0")) name.remove_suffix(2);
+  return ends_with_any(name, {"/Adam", "/Adam_1", "/Momentum", "/ExponentialMovingAverage",
+                              "_power", "global_step"}) ||
+         starts_with_any(name, {"optimizer", "classifier.", "classifier/"}) || is_dense_layer(name);
+}
+
+/// The digits of `text` where `pattern` has '#'; nothing if the rest differs.
+std::optional<std::string> digits_in(std::string_view text, std::string_view pattern) {
+  if (text.size() != pattern.size()) return std::nullopt;
+  std::string digits;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool digit = kDigits.find(text[i]) != std::string_view::npos;
+    if (pattern[i] == '#' ? !digit : text[i] != pattern[i]) return std::nullopt;
+    if (pattern[i] == '#') digits += text[i];
+  }
+  return digits;
+}
+
+bool is_own_layer(std::string_view layer) {
+  const auto stage = digits_in(layer, "conv#_conv#_#");
+  if (stage) return (*stage)[0] == (*stage)[1];
+  if (layer == "aspp_conv2") return true;
+  for (const std::string_view start : {"aspp_conv1_", "decoder_conv"}) {
+    if (layer.starts_with(start)) return all_digits(layer.substr(start.size()));
+  }
+  return false;
+}
+
+/// The layer's name here, and where it comes from. Names are a stranger's: no std::regex, which
+/// recurses for every character.
 std::optional<ParsedName> parse_layer_name(const std::string& name) {
   if (is_skipped(name)) return ParsedName{Naming::Skipped, {}, false};
   const auto parts = split_field(name);
@@ -77,21 +125,17 @@ std::optional<ParsedName> parse_layer_name(const std::string& name) {
   auto layer = parts->first;
   std::replace(layer.begin(), layer.end(), '/', '_');
   std::replace(layer.begin(), layer.end(), '.', '_');
-  static const std::regex kOwn(R"((conv(\d)_conv\2_\d)|(aspp_conv(1_\d+|2))|(decoder_conv\d+))");
-  static const std::regex kPlain(R"(conv(\d)_(\d))"), kKeras(R"(block(\d)_conv(\d))"),
-      kTorch(R"(features_(\d{1,3}))");
-  std::smatch match;
-  if (std::regex_match(layer, kOwn)) return ParsedName{Naming::MsiNet, layer, parts->second};
-  if (std::regex_match(layer, match, kPlain)) {
-    return ParsedName{Naming::MsiNet, stage_layer(match[1], match[2]), parts->second};
+  if (is_own_layer(layer)) return ParsedName{Naming::MsiNet, layer, parts->second};
+  if (const auto found = digits_in(layer, "conv#_#")) {
+    return ParsedName{Naming::MsiNet, stage_layer((*found)[0], (*found)[1]), parts->second};
   }
-  if (std::regex_match(layer, match, kKeras)) {
-    return ParsedName{Naming::KerasVgg, stage_layer(match[1], match[2]), parts->second};
+  if (const auto found = digits_in(layer, "block#_conv#")) {
+    return ParsedName{Naming::KerasVgg, stage_layer((*found)[0], (*found)[1]), parts->second};
   }
-  if (std::regex_match(layer, match, kTorch)) {
-    if (const auto found = torchvision_layer(std::stoi(match[1]))) {
-      return ParsedName{Naming::Torchvision, *found, parts->second};
-    }
+  for (const std::string_view pattern : {"features_#", "features_##", "features_###"}) {
+    const auto index = digits_in(layer, pattern);
+    const auto found = index ? torchvision_layer(std::stoi(*index)) : std::nullopt;
+    if (found) return ParsedName{Naming::Torchvision, *found, parts->second};
   }
   return std::nullopt;
 }

@@ -23,6 +23,17 @@ MsiNetModel::MsiNetModel(const MsiNetFile& file, const Random& random) : MsiNetM
   engine::load_state(*network_, tensors, file.form);
 }
 
+void check_weights(const MsiNetConfig& config, const engine::NamedTensors& tensors,
+                   const std::string& where) {
+  engine::NamedShapes expected;
+  for (const auto& layer : layers_of(config)) {
+    const auto name = layer.scope(".");
+    expected.push_back({name + ".weight", {layer.out, layer.in, layer.kernel, layer.kernel}});
+    expected.push_back({name + ".bias", {layer.out}});
+  }
+  engine::check_shapes(tensors, expected, where);
+}
+
 plan::Needs MsiNetModel::needs() const { return needs_of(settings(), settings().size); }
 
 void MsiNetModel::apply_plan(const plan::Plan& plan) {

@@ -16,4 +16,8 @@ struct MsiNetFile {
   bool encoder_only = false;     ///< a pretrained encoder; ASPP module and decoder are missing
 };
 
+/// Input error unless these are the tensors that the configuration implies.
+void check_weights(const MsiNetConfig& config, const engine::NamedTensors& tensors,
+                   const std::string& where);
+
 }  // namespace ubique::msinet
