@@ -26,6 +26,11 @@ NamedTensors state_dict(torch::nn::Module& network);
 /// or unknown tensors and other shapes; `where` is the file that the values came from.
 void load_state(torch::nn::Module& network, const NamedTensors& values, const std::string& where);
 
+/// Input error if a network of `expected` numbers, which a file's configuration describes, is far
+/// larger than what the file holds. For use before the network is allocated; load_state() compares
+/// the rest.
+void check_stored_size(std::int64_t expected, const NamedTensors& values, const std::string& where);
+
 /// Moves the network to `device`, in the plan's layout and, for float64, dtype.
 void move_network(torch::nn::Module& network, const plan::Plan& plan, c10::Device device);
 

@@ -43,6 +43,9 @@ class Family {
   virtual std::unique_ptr<Model> configure(const Config& config) const = 0;
   /// The model that a checkpoint's header describes, without weights.
   virtual std::unique_ptr<Model> build(const Json& config) const = 0;
+  /// How many numbers the network of such a header has, so that one that is larger than its file is
+  /// refused before it is allocated; 0 = not known.
+  virtual std::int64_t stored_count(const Json& /*config*/) const { return 0; }
   /// One training job.
   virtual std::unique_ptr<Task> task(const Request& request) const = 0;
   /// Can `path` be a file or folder of the original systems? Looks, does not load.

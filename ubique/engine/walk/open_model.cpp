@@ -74,7 +74,9 @@ std::optional<Checkpoint> open_checkpoint(const fs::path& given, const std::stri
 std::unique_ptr<Model> open_model(const fs::path& path, const std::string& family) {
   std::unique_ptr<Model> model;
   if (const auto checkpoint = open_checkpoint(path, family)) {
-    model = find_family(checkpoint->family).build(checkpoint->config);
+    const auto& described = find_family(checkpoint->family);
+    check_stored_size(described.stored_count(checkpoint->config), checkpoint->model, path.string());
+    model = described.build(checkpoint->config);
     load_state(model->network(), checkpoint->model, path.string());
   } else {
     model = import_foreign(path, family);

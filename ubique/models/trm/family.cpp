@@ -51,6 +51,9 @@ class TrmFamily final : public engine::Family {
   std::unique_ptr<engine::Model> build(const Json& config) const override {
     return std::make_unique<TrmModel>(trm::from_json(config, "the checkpoint"));
   }
+  std::int64_t stored_count(const Json& config) const override {
+    return trm::stored_count(trm::from_json(config, "the checkpoint"));
+  }
   std::unique_ptr<engine::Task> task(const engine::Request& request) const override {
     return make_task(request);
   }

@@ -69,7 +69,9 @@ std::int64_t TrmConfig::inner_size(std::int64_t width) const {
 std::string TrmConfig::name() const { return causal ? "trm-chat" : mlp_t ? "trm-mlp" : "trm-att"; }
 
 void validate(const TrmConfig& config, ErrorKind kind) {
-  // The upper limits are far beyond any use and keep products of sizes within 64 bits.
+  // The upper limits are far beyond any use and keep products of sizes within 64 bits. Those of
+  // cycles and steps keep a file's wrong number from computing for ever.
+  constexpr std::int64_t kMostCycles = 1000, kMostSteps = 10000;
   const auto within = [kind](const char* key, std::int64_t value, std::int64_t least,
                              std::int64_t most = 1 << 20) {
     check(value >= least && value <= most, kind,
@@ -80,12 +82,12 @@ void validate(const TrmConfig& config, ErrorKind kind) {
   within("num_puzzle_identifiers", config.num_puzzle_identifiers, 1, std::int64_t{1} << 31);
   within("hidden_size", config.hidden_size, 2);
   within("num_heads", config.num_heads, 1);
-  within("L_layers", config.layers, 1, 1 << 10);
-  within("H_cycles", config.high_cycles, 1, 1 << 16);
-  within("L_cycles", config.low_cycles, 1, 1 << 16);
+  within("L_layers", config.layers, 1, 1 << 8);
+  within("H_cycles", config.high_cycles, 1, kMostCycles);
+  within("L_cycles", config.low_cycles, 1, kMostCycles);
   within("puzzle_emb_ndim", config.puzzle_emb_ndim, 0);
   within("puzzle_emb_len", config.puzzle_emb_len, 0);
-  within("halt_max_steps", config.halt_max_steps, 1);
+  within("halt_max_steps", config.halt_max_steps, 1, kMostSteps);
   check((config.rows == 0 && config.cols == 0) ||
             (config.rows > 0 && config.cols > 0 && config.seq_len % config.rows == 0 &&
              config.seq_len / config.rows == config.cols),
@@ -120,6 +122,12 @@ std::int64_t parameter_count(const TrmConfig& config) {
   const auto layer = (config.mlp_t ? swiglu(l) : 4 * h * h) + swiglu(h);
   const auto positions = config.positions == Positions::Learned ? l * h : 0;
   return 2 * config.vocab_size * h + 2 * h + 2 + config.layers * layer + positions;
+}
+
+std::int64_t stored_count(const TrmConfig& config) {
+  const auto table =
+      config.puzzle_emb_ndim > 0 ? config.num_puzzle_identifiers * config.puzzle_emb_ndim : 0;
+  return parameter_count(config) + table + 2 * config.hidden_size;  // H_init and L_init
 }
 
 namespace {

@@ -80,4 +80,7 @@ void validate(const TrmConfig& config, ErrorKind kind = ErrorKind::Usage);
 /// Number of parameters that AdamATan2 trains; the puzzle table is not counted.
 std::int64_t parameter_count(const TrmConfig& config);
 
+/// All numbers that a weight file of this network holds. The configuration must be valid.
+std::int64_t stored_count(const TrmConfig& config);
+
 }  // namespace ubique::trm
