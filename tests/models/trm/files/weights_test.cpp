@@ -146,6 +146,33 @@ TEST_CASE("trm weights: a .pt with its all_config.yaml keeps the kind and the gr
   }
 }
 
+TEST_CASE("trm weights: the original's forward_dtype is kept from file to file") {
+  const ScratchFolder scratch;
+  for (const std::string name : {"float32", "bfloat16"}) {
+    const auto folder = scratch / name;
+    for (const char* part : {"from", "to", "back"}) {
+      std::filesystem::create_directories(folder / part);
+    }
+    write_original(*small_model(), folder / "from/step_1");
+    write_file(folder / "from/all_config.yaml",
+               "arch:\n  hidden_size: 16\n  num_heads: 2\n  expansion: 1\n  puzzle_emb_len: 2\n"
+               "  mlp_t: true\n  pos_encodings: none\n  forward_dtype: torch." +
+                   name + "\n");
+    const auto read = trm::load_any(folder / "from/step_1");
+    CHECK(read->settings().forward_dtype == name);
+    trm::export_checked(*read, "pt", folder / "to/step_1", "");
+    CHECK(contains(read_file(folder / "to/all_config.yaml"), "forward_dtype: " + name + "\n"));
+    trm::export_checked(*read, "checkpoint", folder / "checkpoint", "");
+    const auto opened = trm::open_trm(folder / "checkpoint");
+    trm::export_checked(*opened, "pt", folder / "back/step_1", "");
+    CHECK(read_file(folder / "back/all_config.yaml") == read_file(folder / "to/all_config.yaml"));
+  }
+  auto config = small_config();
+  config.forward_dtype = "int7";
+  CHECK(contains(refusal_of(ErrorKind::Input, [&] { trm::validate(config, ErrorKind::Input); }),
+                 "forward_dtype is unknown; got 'int7'"));
+}
+
 TEST_CASE("trm weights: an all_config.yaml of another network is not overwritten or reused") {
   const ScratchFolder scratch;
   trm::export_checked(*small_model(), "pt", scratch / "step_1", "");

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "ubique/base/numbers/dtype.h"
 #include "ubique/base/text/json_fields.h"
 #include "ubique/base/text/text.h"
 
@@ -23,6 +24,16 @@ Value parse_name(std::string_view text, const std::array<Value, size>& values, c
   }
   fail(ErrorKind::Usage, "[trm.config] unknown {}; got '{}', expected one of {}.{}", what, text,
        join(names, ", "), hint(std::string(text), names));
+}
+
+/// The name that torch has for it: "bf16" and "torch.bfloat16" are "bfloat16"; empty if unknown.
+std::string torch_dtype_name(std::string_view text) {
+  if (text.starts_with("torch.")) text.remove_prefix(6);
+  const auto dtype = parse_dtype(text);
+  if (dtype == DType::BF16) return "bfloat16";
+  if (dtype == DType::F16) return "float16";
+  if (dtype == DType::F32) return "float32";
+  return dtype == DType::F64 ? "float64" : "";
 }
 
 std::int64_t ceil_div(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
@@ -108,6 +119,10 @@ void validate(const TrmConfig& config, ErrorKind kind) {
   check(config.prefix() * config.hidden_size >= config.puzzle_emb_ndim, kind,
         "[trm.config] a puzzle's {} numbers do not fit into puzzle_emb_len {} tokens of {}.",
         config.puzzle_emb_ndim, config.puzzle_emb_len, config.hidden_size);
+  check(torch_dtype_name(config.forward_dtype) == config.forward_dtype, kind,
+        "[trm.config] forward_dtype is unknown; got '{}', expected bfloat16, float16, float32 or "
+        "float64.",
+        config.forward_dtype);
   check(!(config.mlp_t && config.causal), kind,
         "[trm.config] mlp_t with causal: the token-mixing network sees later tokens, so it "
         "would read its own labels; got both, expected one. Chat needs attention.");
@@ -161,6 +176,10 @@ TrmConfig read_arch(const Config& arch, TrmConfig config) {
   config.halt_max_steps = arch.get("halt_max_steps", config.halt_max_steps);
   config.halt_exploration_prob = arch.get("halt_exploration_prob", config.halt_exploration_prob);
   config.loss = parse_loss_form(arch.get("loss.loss_type", std::string(to_string(config.loss))));
+  // Names that only a plan reads ("auto", "16-mixed") leave the original's value.
+  // Not get(): a default in run.yaml would become a wish for the plan.
+  const auto dtype = torch_dtype_name(arch.find<std::string>("forward_dtype").value_or(""));
+  if (!dtype.empty()) config.forward_dtype = dtype;
   arch.find<std::int64_t>("H_layers");  // accepted and ignored, as in the original
   expect<bool>(arch, "no_ACT_continue", true,
                "The path with a second forward pass crashes upstream.");
@@ -190,6 +209,10 @@ Json to_json(const TrmConfig& config) {
             {"loss_type", to_string(config.loss)},
             {"kind", config.kind}};
   if (config.rows > 0) json["rows"] = config.rows, json["cols"] = config.cols;
+  // Only where it differs, so that older checkpoints have the same configuration.
+  if (config.forward_dtype != TrmConfig().forward_dtype) {
+    json["forward_dtype"] = config.forward_dtype;
+  }
   return json;
 }
 
@@ -216,6 +239,7 @@ TrmConfig from_json(const Json& json, const std::string& where) {
   fields.take("kind", config.kind);
   fields.take("rows", config.rows);
   fields.take("cols", config.cols);
+  fields.take("forward_dtype", config.forward_dtype);
   fields.finish();
   validate(config, ErrorKind::Input);
   return config;
