@@ -66,9 +66,9 @@ struct TrmConfig {
 
 /// Keys of `arch`: hidden_size, num_heads, expansion, L_layers, H_cycles, L_cycles, mlp_t, causal,
 /// pos_encodings, puzzle_emb_ndim, puzzle_emb_len, halt_max_steps, halt_exploration_prob,
-/// loss.loss_type, forward_dtype; accepted with their one possible value: no_ACT_continue, rms_norm_eps,
-/// rope_theta; accepted and ignored: H_layers. `defaults` holds what the data set says. Usage error
-/// for values out of range.
+/// loss.loss_type, forward_dtype; accepted with their one possible value: no_ACT_continue,
+/// rms_norm_eps, rope_theta; accepted and ignored: H_layers. `defaults` holds what the data set
+/// says. Usage error for values out of range.
 TrmConfig read_arch(const Config& arch, TrmConfig defaults);
 
 Json to_json(const TrmConfig& config);
