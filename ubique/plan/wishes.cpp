@@ -173,4 +173,13 @@ Wishes read_wishes(const Config& config) {
   return wishes;
 }
 
+std::vector<std::string> wish_keys() {
+  Config nothing;  // reading it records the keys, so that no second list can fall behind
+  nothing.set_environment({});
+  read_wishes(nothing);
+  std::vector<std::string> keys;
+  for (const auto& value : nothing.resolved()) keys.push_back(value.key);
+  return keys;
+}
+
 }  // namespace ubique::plan

@@ -59,6 +59,9 @@ struct Wishes {
 /// docs/reference/plan.md). Usage error for an invalid value and for two keys that disagree.
 Wishes read_wishes(const Config& config);
 
+/// Every key that read_wishes reads, ours and the older ones.
+std::vector<std::string> wish_keys();
+
 /// The second half of read_wishes: older keys, which count where our own are not set.
 void read_adopted_keys(const Config& config, Wishes& wishes);
 

@@ -119,6 +119,15 @@ TEST_CASE("state dict: another network's tensors are refused by name or shape") 
       "1 unknown tensor, e.g. extra"));
 }
 
+TEST_CASE("state dict: a described network far larger than what is stored is refused") {
+  const NamedTensors stored = {{"weight", at::zeros({10})}};
+  check_stored_size(0, stored, "a file");
+  check_stored_size(1000, stored, "a file");  // load_state() names the difference
+  CHECK(contains(refusal_of(ErrorKind::Input,
+                            [&] { check_stored_size(std::int64_t{1} << 40, stored, "a file"); }),
+                 "got one of 1099511627776 numbers, expected one of the 10 that are stored"));
+}
+
 TEST_CASE("state dict: a network moves in layout and dtype, its values do not") {
   struct Conv : torch::nn::Module {
     Conv() {

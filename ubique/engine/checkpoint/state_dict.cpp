@@ -129,6 +129,18 @@ void check_shapes(const NamedTensors& tensors, const NamedShapes& expected,
   }
 }
 
+void check_stored_size(std::int64_t expected, const NamedTensors& values,
+                       const std::string& where) {
+  // A few more numbers cost nothing, and load_state() names the tensor.
+  constexpr std::int64_t kSmall = 1 << 20;
+  std::int64_t stored = 0;
+  for (const auto& [name, value] : values) stored += value.numel();
+  check(expected / 2 <= stored + kSmall, ErrorKind::Input,
+        "[engine.load] {}: the configuration describes another network than the tensors; got one "
+        "of {} numbers, expected one of the {} that are stored.",
+        where, expected, stored);
+}
+
 void move_network(torch::nn::Module& network, const plan::Plan& plan, c10::Device device) {
   network.to(device);
   if (plan.dtype.value == DType::F64) network.to(at::kDouble);

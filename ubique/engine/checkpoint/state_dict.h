@@ -33,6 +33,10 @@ using NamedShapes = std::vector<std::pair<std::string, std::vector<std::int64_t>
 /// what a file holds, before anything is allocated for either.
 void check_shapes(const NamedTensors& tensors, const NamedShapes& expected,
                   const std::string& where);
+/// Input error if a network of `expected` numbers, which a file's configuration describes, is far
+/// larger than what the file holds. For use before the network is allocated; load_state() compares
+/// the rest.
+void check_stored_size(std::int64_t expected, const NamedTensors& values, const std::string& where);
 
 /// Moves the network to `device`, in the plan's layout and, for float64, dtype.
 void move_network(torch::nn::Module& network, const plan::Plan& plan, c10::Device device);

@@ -2,7 +2,20 @@
 // Requests of a demo's commands, and its training.
 #include "ubique/engine/walk/demo.h"
 
+#include "ubique/plan/wishes.h"
+
 namespace ubique::engine {
+namespace {
+
+/// What the person asked of the plan (--threads, --dtype, --memory, ...) counts in every command.
+void carry_wishes(const Config& asked, Config& own) {
+  for (const auto& key : plan::wish_keys()) {
+    if (key == "mode") continue;  // each command's own
+    if (const auto value = asked.find<std::string>(key)) own.set_flag(key, *value);
+  }
+}
+
+}  // namespace
 
 Request demo_request(const Request& request, const DemoFlags& flags,
                      const std::filesystem::path& output, bool on_device) {
@@ -10,9 +23,7 @@ Request demo_request(const Request& request, const DemoFlags& flags,
   own.config = Config();
   own.output = output;
   for (const auto& [key, value] : flags) own.config.set_flag(key, value);
-  if (on_device) {
-    own.config.set_flag("device", request.config.get<std::string>("device", "auto"));
-  }
+  if (on_device) carry_wishes(request.config, own.config);
   return own;
 }
 

@@ -17,8 +17,8 @@ namespace ubique::engine {
 
 using DemoFlags = std::vector<std::pair<std::string, std::string>>;
 
-/// A command's own request: its flags and output, the person's progress style and stop. For work
-/// that needs no device (`on_device` off) it names none.
+/// A command's own request: its flags and output, the person's wishes for the plan, progress style
+/// and stop. Work that needs no device (`on_device` off) gets no wishes.
 Request demo_request(const Request& request, const DemoFlags& flags,
                      const std::filesystem::path& output, bool on_device = true);
 

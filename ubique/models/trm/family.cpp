@@ -2,6 +2,8 @@
 // TRM's entry in the registry.
 #include "ubique/engine/contract/family.h"
 
+#include "ubique/engine/checkpoint/state_dict.h"
+
 #include "ubique/models/trm/commands/commands.h"
 #include "ubique/models/trm/files/weights.h"
 #include "ubique/models/trm/train/task.h"
@@ -49,8 +51,10 @@ class TrmFamily final : public engine::Family {
     return std::make_unique<TrmModel>(read_arch(config.section("arch"), {}));
   }
   std::unique_ptr<engine::Model> build(const Json& config,
-                                       const engine::NamedTensors& /*weights*/) const override {
-    return std::make_unique<TrmModel>(trm::from_json(config, "the checkpoint"));
+                                       const engine::NamedTensors& weights) const override {
+    const auto settings = trm::from_json(config, "the checkpoint");
+    engine::check_stored_size(stored_count(settings), weights, "the checkpoint");
+    return std::make_unique<TrmModel>(settings);
   }
   std::unique_ptr<engine::Task> task(const engine::Request& request) const override {
     return make_task(request);

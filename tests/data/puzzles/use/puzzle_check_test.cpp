@@ -50,6 +50,14 @@ TEST_CASE("puzzle check: a sudoku's answer keeps the clues and repeats no digit"
   CHECK_FALSE(data::obeys_rules(kFour, puzzle, strange).value());
 }
 
+TEST_CASE("puzzle check: a sudoku with too few clues has several solutions") {
+  CHECK(data::has_several_solutions(kFour, four(std::string(16, '.'))) == true);
+  CHECK(data::has_several_solutions(kFour, four("1.3.............")) == true);
+  CHECK(data::has_several_solutions(kFour, four("1234341221434321")) == false);
+  CHECK(data::has_several_solutions(kFour, four("12343412214343..")) == false);
+  CHECK_FALSE(data::has_several_solutions(kFive, maze("######S  ##   ##  G######")).has_value());
+}
+
 TEST_CASE("puzzle check: a maze's answer is one shortest path") {
   CHECK(data::broken_rule(kFive, maze("######S # ## # ## #G#####")) == "no path leads from S to G");
   const auto open = maze("######S  ##   ##  G######");

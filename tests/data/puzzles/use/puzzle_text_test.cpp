@@ -162,6 +162,29 @@ TEST_CASE("puzzle text: readable puzzles are returned, errors of the others coll
       "holds no puzzle"));
 }
 
+TEST_CASE("puzzle text: no line vanishes after a refused one") {
+  const std::string whole = "12......2....4..\n";
+  for (const std::string bad : {"xx\n", "123\n", "12x4\n", "..............x.\n"}) {
+    CAPTURE(bad);
+    const auto read = data::parse_readable_puzzles(whole + bad + whole, "my.txt");
+    REQUIRE(read.puzzles.size() == 2);
+    CHECK(read.puzzles[1].line == 3);
+    REQUIRE(read.refused.size() == 1);
+    CHECK(test::contains(read.refused[0], "line 2"));
+  }
+  // Rows that end too early are refused, the whole puzzle after them is not.
+  const auto rows = data::parse_readable_puzzles("1...\n....\n" + whole, "my.txt");
+  REQUIRE(rows.puzzles.size() == 1);
+  CHECK(rows.puzzles[0].line == 3);
+  REQUIRE(rows.refused.size() == 1);
+  CHECK(test::contains(rows.refused[0], "begins in line 1 is not whole"));
+  // Further rows of a refused puzzle are named.
+  const auto block = data::parse_readable_puzzles("xx\n1...\n....\n\n" + whole, "my.txt");
+  REQUIRE(block.refused.size() == 1);
+  CHECK(test::contains(block.refused[0], "Lines 2 to 3 are skipped with it."));
+  CHECK(block.puzzles.size() == 1);
+}
+
 TEST_CASE("puzzle text: cells can be drawn with something around them") {
   const auto four = data::parse_puzzles("12......2....4..", "x")[0];
   const auto drawn = data::draw_puzzle(

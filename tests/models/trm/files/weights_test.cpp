@@ -146,6 +146,33 @@ TEST_CASE("trm weights: a .pt with its all_config.yaml keeps the kind and the gr
   }
 }
 
+TEST_CASE("trm weights: the original's forward_dtype is kept from file to file") {
+  const ScratchFolder scratch;
+  for (const std::string name : {"float32", "bfloat16"}) {
+    const auto folder = scratch / name;
+    for (const char* part : {"from", "to", "back"}) {
+      std::filesystem::create_directories(folder / part);
+    }
+    write_original(*small_model(), folder / "from/step_1");
+    write_file(folder / "from/all_config.yaml",
+               "arch:\n  hidden_size: 16\n  num_heads: 2\n  expansion: 1\n  puzzle_emb_len: 2\n"
+               "  mlp_t: true\n  pos_encodings: none\n  forward_dtype: torch." +
+                   name + "\n");
+    const auto read = trm::load_any(folder / "from/step_1");
+    CHECK(read->settings().forward_dtype == name);
+    trm::export_checked(*read, "pt", folder / "to/step_1", "");
+    CHECK(contains(read_file(folder / "to/all_config.yaml"), "forward_dtype: " + name + "\n"));
+    trm::export_checked(*read, "checkpoint", folder / "checkpoint", "");
+    const auto opened = trm::open_trm(folder / "checkpoint");
+    trm::export_checked(*opened, "pt", folder / "back/step_1", "");
+    CHECK(read_file(folder / "back/all_config.yaml") == read_file(folder / "to/all_config.yaml"));
+  }
+  auto config = small_config();
+  config.forward_dtype = "int7";
+  CHECK(contains(refusal_of(ErrorKind::Input, [&] { trm::validate(config, ErrorKind::Input); }),
+                 "forward_dtype is unknown; got 'int7'"));
+}
+
 TEST_CASE("trm weights: an all_config.yaml of another network is not overwritten or reused") {
   const ScratchFolder scratch;
   trm::export_checked(*small_model(), "pt", scratch / "step_1", "");
@@ -249,6 +276,38 @@ TEST_CASE("trm weights: files of other networks are refused with the tensors' na
   CHECK_FALSE(trm::looks_like_trm(scratch / "text"));
   refusal_of(ErrorKind::Input, [&] { trm::load_any(scratch / "text"); });
   refusal_of(ErrorKind::Input, [&] { trm::load_any(scratch / "nowhere"); });
+}
+
+TEST_CASE("trm weights: a configuration larger than its file is refused before it is allocated") {
+  const ScratchFolder scratch;
+  const auto model = small_model();
+  trm::export_checked(*model, "checkpoint", scratch / "whole", "");
+  int number = 0;
+  const auto refused = [&](const std::string& key, std::int64_t value) {
+    auto checkpoint = engine::load_checkpoint(scratch / "whole", false);
+    checkpoint.config[key] = value;
+    const auto path = scratch / ("lie_" + std::to_string(++number));
+    engine::save_checkpoint(path, checkpoint);
+    return refusal_of(ErrorKind::Input, [&] { engine::open_model(path, "trm"); });
+  };
+  CHECK(contains(refused("vocab_size", 1 << 28), "describes another network than the tensors"));
+  CHECK(contains(refused("num_puzzle_identifiers", 1 << 30), "describes another network"));
+  CHECK(contains(refused("seq_len", 1 << 20), "describes another network"));
+  CHECK(contains(refused("vocab_size", 7), "embed_tokens"));  // a small lie: the tensor is named
+  CHECK(contains(refused("halt_max_steps", 1000000), "got 1000000, expected 1 to 10000"));
+  CHECK(contains(refused("H_cycles", 60000), "got 60000, expected 1 to 1000"));
+  CHECK(trm::stored_count(model->settings()) == [&] {
+    std::int64_t numbers = 0;
+    for (const auto& [name, value] : engine::state_dict(model->network())) numbers += value.numel();
+    return numbers;
+  }());
+
+  write_original(*model, scratch / "step_10");
+  write_file(scratch / "all_config.yaml",
+             "arch:\n  hidden_size: 65536\n  num_heads: 2\n  puzzle_emb_len: 2\n"
+             "  mlp_t: true\n  pos_encodings: none\n");
+  CHECK(contains(refusal_of(ErrorKind::Input, [&] { trm::load_any(scratch / "step_10"); }),
+                 "describes another network than the tensors"));
 }
 
 TEST_CASE("trm weights: a table of another size starts as the mean of the old rows") {

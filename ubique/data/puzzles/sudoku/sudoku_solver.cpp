@@ -160,6 +160,7 @@ class SudokuState {
 struct SudokuSearch {
   int limit;
   const Random* random = nullptr;  ///< null: digits in ascending order
+  std::int64_t most_backtracks = std::numeric_limits<std::int64_t>::max();
   std::uint64_t drawn = 0;
   SudokuSolved found{};
 
@@ -173,7 +174,7 @@ struct SudokuSearch {
     }
     int below = 0;
     const auto cell = state.guess_cell();
-    for (auto digits = state.free_digits(cell); digits != 0 && found.solutions < limit;) {
+    for (auto digits = state.free_digits(cell); digits != 0 && goes_on();) {
       const auto digit = pick(digits);
       digits = static_cast<SudokuMask>(digits & ~digit);
       auto next = state;
@@ -184,6 +185,8 @@ struct SudokuSearch {
     }
     return below;
   }
+
+  bool goes_on() const { return found.solutions < limit && found.backtracks < most_backtracks; }
 
   SudokuMask pick(SudokuMask digits) {
     auto skipped = random == nullptr
@@ -205,9 +208,10 @@ bool place_clues(SudokuState& state, const SudokuShape& shape, const SudokuGrid&
 
 }  // namespace
 
-SudokuSolved solve_sudoku(const SudokuShape& shape, const SudokuGrid& puzzle, int limit) {
+SudokuSolved solve_sudoku(const SudokuShape& shape, const SudokuGrid& puzzle, int limit,
+                          std::int64_t most_backtracks) {
   SudokuState state(shape);
-  SudokuSearch search{.limit = limit};
+  SudokuSearch search{.limit = limit, .most_backtracks = most_backtracks};
   if (place_clues(state, shape, puzzle)) search.descend(state);
   return search.found;
 }

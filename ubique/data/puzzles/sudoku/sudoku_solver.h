@@ -2,6 +2,8 @@
 // Solves and rates sudokus by constraint propagation and backtracking.
 #pragma once
 
+#include <limits>
+
 #include "ubique/data/puzzles/sudoku/sudoku.h"
 
 namespace ubique::data {
@@ -17,7 +19,9 @@ struct SudokuSolved {
 /// order, until `limit` solutions are found. With limit 2 a puzzle with a unique solution is
 /// searched completely, so `backtracks` does not depend on the names of the digits. It is the
 /// difficulty measure everywhere: 0 means that no guess was needed.
-SudokuSolved solve_sudoku(const SudokuShape& shape, const SudokuGrid& puzzle, int limit = 2);
+/// The search gives up after `most_backtracks`.
+SudokuSolved solve_sudoku(const SudokuShape& shape, const SudokuGrid& puzzle, int limit = 2,
+                          std::int64_t most_backtracks = std::numeric_limits<std::int64_t>::max());
 
 /// A random full grid.
 SudokuGrid random_solution(const SudokuShape& shape, const Random& random);

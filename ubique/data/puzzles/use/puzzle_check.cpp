@@ -9,6 +9,7 @@
 
 #include "ubique/data/puzzles/maze/maze.h"
 #include "ubique/data/puzzles/sudoku/sudoku.h"
+#include "ubique/data/puzzles/sudoku/sudoku_solver.h"
 
 namespace ubique::data {
 namespace {
@@ -99,6 +100,16 @@ std::optional<bool> obeys_rules(const PuzzleLayout& layout, std::span<const std:
   if (layout.kind == PuzzleKind::Sudoku) return solves_sudoku(layout, puzzle, answer);
   if (layout.kind == PuzzleKind::Maze) return solves_maze(layout, puzzle, answer);
   return std::nullopt;
+}
+
+std::optional<bool> has_several_solutions(const PuzzleLayout& layout,
+                                          std::span<const std::int32_t> puzzle) {
+  constexpr std::int64_t kMostBacktracks = 100000;  // a fraction of a second; few puzzles need 1000
+  if (layout.kind != PuzzleKind::Sudoku) return std::nullopt;
+  const auto shape = sudoku_shape(layout);
+  const auto found = solve_sudoku(shape, sudoku_grid(shape, puzzle), 2, kMostBacktracks);
+  if (found.solutions < 2 && found.backtracks >= kMostBacktracks) return std::nullopt;
+  return found.solutions > 1;
 }
 
 }  // namespace ubique::data

@@ -21,4 +21,9 @@ std::string broken_rule(const PuzzleLayout& layout, std::span<const std::int32_t
 std::optional<bool> obeys_rules(const PuzzleLayout& layout, std::span<const std::int32_t> puzzle,
                                 std::span<const std::int32_t> answer);
 
+/// Whether a sudoku has more than one solution; nothing for other puzzles, and where a short search
+/// does not tell.
+std::optional<bool> has_several_solutions(const PuzzleLayout& layout,
+                                          std::span<const std::int32_t> puzzle);
+
 }  // namespace ubique::data

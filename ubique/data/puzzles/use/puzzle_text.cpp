@@ -41,6 +41,7 @@ struct PuzzleTextReader {
   /// Where errors are collected; null: they are thrown.
   std::vector<std::string>* refused = nullptr;
   bool skips = false;  ///< inside a puzzle that was refused
+  int first_skipped = 0, last_skipped = 0;
 };
 
 std::vector<TextLine> lines_of(std::string_view text) {
@@ -268,8 +269,12 @@ bool looks_like_mazes(std::string_view text) {
 bool is_whole_puzzle(const PuzzleTextReader& reader, const TextLine& line, bool maze) {
   constexpr std::size_t kLongestSudokuRow = 9;
   if (maze) return is_whole_maze(reader, line);
-  return static_cast<std::size_t>(std::ranges::count_if(
-             line.text, [](char c) { return !is_between_cells(c); })) > kLongestSudokuRow;
+  if (line.text.starts_with('#')) return false;  // a comment
+  const auto cells = std::ranges::count_if(line.text, [](char c) {
+    const bool drawn = static_cast<unsigned char>(c) >= 0x80;  // a box-drawing character
+    return !drawn && !is_between_cells(c);
+  });
+  return static_cast<std::size_t>(cells) > kLongestSudokuRow;
 }
 
 void read_text_line(PuzzleTextReader& reader, const TextLine& line, bool maze) {
@@ -288,18 +293,55 @@ void refuse(PuzzleTextReader& reader, const Error& error, bool skips) {
   reader.skips = skips;
 }
 
+/// Names the lines that were skipped with a refused puzzle, so that no line vanishes.
+void end_skipping(PuzzleTextReader& reader) {
+  if (reader.last_skipped > 0) {
+    const auto lines = reader.last_skipped == reader.first_skipped
+                           ? fmt::format("Line {} is", reader.first_skipped)
+                           : fmt::format("Lines {} to {} are", reader.first_skipped,
+                                         reader.last_skipped);
+    reader.refused->back() += fmt::format(" {} skipped with it.", lines);
+  }
+  reader.skips = false;
+  reader.first_skipped = reader.last_skipped = 0;
+}
+
+/// Whether the line belongs to a puzzle that was refused: up to an empty line, or one that holds a
+/// whole puzzle.
+bool skips_line(PuzzleTextReader& reader, const TextLine& line, bool maze) {
+  if (!reader.skips) return false;
+  if (trim(line.text).empty() || is_whole_puzzle(reader, line, maze)) {
+    end_skipping(reader);
+    return false;
+  }
+  if (reader.first_skipped == 0) reader.first_skipped = line.number;
+  reader.last_skipped = line.number;
+  return true;
+}
+
+/// Rows without an end before a line that holds a whole puzzle are refused, not that line.
+void refuse_unfinished_rows(PuzzleTextReader& reader, const TextLine& line, bool maze) {
+  if (maze || reader.refused == nullptr || !is_whole_puzzle(reader, line, maze)) return;
+  try {
+    check_finished(reader);
+  } catch (const Error& error) {
+    refuse(reader, error, false);
+  }
+}
+
 void read_text(PuzzleTextReader& reader, const std::vector<TextLine>& lines, bool maze) {
   for (const auto& line : lines) {
-    const bool empty = trim(line.text).empty();
-    if (reader.skips && !empty) continue;
-    reader.skips = false;
+    if (skips_line(reader, line, maze)) continue;
+    refuse_unfinished_rows(reader, line, maze);
     try {
       read_text_line(reader, line, maze);
     } catch (const Error& error) {
+      const bool empty = trim(line.text).empty();
       const bool in_block = reader.in_puzzle();
       refuse(reader, error, !empty && (in_block || !is_whole_puzzle(reader, line, maze)));
     }
   }
+  end_skipping(reader);
   try {
     maze ? end_maze(reader) : check_finished(reader);
   } catch (const Error& error) {

@@ -33,7 +33,7 @@ struct ReadPuzzles {
 };
 
 /// As parse_puzzles(), but skips puzzles that cannot be read: their line, or for puzzles of several
-/// lines all lines up to the next empty one.
+/// lines all lines up to the next empty one or the next whole puzzle; the message names them.
 ReadPuzzles parse_readable_puzzles(std::string_view text, const std::string& where,
                                    const std::optional<PuzzleLayout>& layout = {});
 

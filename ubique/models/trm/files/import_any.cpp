@@ -61,6 +61,7 @@ engine::NamedTensors read_safetensors(const io::SafetensorsFile& file) {
 std::unique_ptr<TrmModel> assemble(const TrmConfig& config, const engine::NamedTensors& tensors,
                                    const fs::path& path) {
   validate(config, ErrorKind::Input);
+  engine::check_stored_size(stored_count(config), tensors, path.string());
   auto model = std::make_unique<TrmModel>(config);
   engine::load_state(model->network(), tensors, path.string());
   model->set_initialized();

@@ -83,6 +83,15 @@ std::int64_t usual_seq_len(const TrmConfig& config, std::int64_t positions) {
   return found.size() == 1 ? *found.begin() : 0;
 }
 
+/// Rotary positions, or none, leave no trace of the puzzles' length in the tensors.
+void warn_of_assumed_length(const TrmConfig& config, const fs::path& path) {
+  log::warn(
+      "[trm.import] {} does not say how long its puzzles are: assuming {} tokens, as is usual for "
+      "a vocabulary of {}. For another length write `ubique: {{seq_len: N}}` into {}.",
+      path.string(), config.seq_len, config.vocab_size,
+      (path.parent_path() / kConfigFile).string());
+}
+
 /// The original's values for what shapes do not determine.
 TrmConfig with_assumed_values(TrmConfig config, std::int64_t positions, const fs::path& path) {
   constexpr std::int64_t kHiddenSize = 512;  // of all the original's networks
@@ -112,6 +121,7 @@ TrmConfig with_assumed_values(TrmConfig config, std::int64_t positions, const fs
       "H_cycles {}, L_cycles {}, halt_max_steps {}, puzzles of {} tokens",
       path.string(), kConfigFile, config.num_heads, config.high_cycles, config.low_cycles,
       config.halt_max_steps, config.seq_len);
+  if (positions == 0) warn_of_assumed_length(config, path);
   return config;
 }
 
@@ -148,7 +158,9 @@ TrmConfig imported_config(const fs::path& path, const Shapes& shapes) {
   config.seq_len = usual.empty() ? kChat : usual.front();
   const auto file = Config::from_file(beside);
   config = read_arch(file.section("arch"), config);
-  read_ubique_key(file.section(kUbiqueKey), beside.string(), config);
+  const auto own = file.section(kUbiqueKey);
+  read_ubique_key(own, beside.string(), config);
+  if (positions == 0 && !own.has("seq_len")) warn_of_assumed_length(config, path);
   check(positions == 0 || positions > config.prefix(), ErrorKind::Input,
         "[trm.import] {} belongs to other weights; got {} tokens before the puzzle, expected fewer "
         "than the tensors' {} positions.",
@@ -162,6 +174,9 @@ std::vector<std::string> different_keys(const TrmConfig& got, const TrmConfig& e
   const auto ours = to_json(got), theirs = to_json(expected);
   if (keys.empty()) {
     for (const auto& [key, value] : theirs.items()) keys.push_back(key);
+    for (const auto& [key, value] : ours.items()) {
+      if (!theirs.contains(key)) keys.push_back(key);
+    }
   }
   std::vector<std::string> differences;
   for (const auto& key : keys) {
@@ -188,8 +203,9 @@ std::string config_yaml(const TrmConfig& config) {
     json.erase(key);
   }
   json.erase("loss_type");
+  json["forward_dtype"] = config.forward_dtype;
   for (const auto& [key, value] : json.items()) text += line(key, value);
-  return text + "  forward_dtype: bfloat16\n  no_ACT_continue: true\n  H_layers: 0\n" + own;
+  return text + "  no_ACT_continue: true\n  H_layers: 0\n" + own;
 }
 
 }  // namespace ubique::trm

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "ubique/base/numbers/dtype.h"
 #include "ubique/base/text/json_fields.h"
 #include "ubique/base/text/text.h"
 
@@ -23,6 +24,16 @@ Value parse_name(std::string_view text, const std::array<Value, size>& values, c
   }
   fail(ErrorKind::Usage, "[trm.config] unknown {}; got '{}', expected one of {}.{}", what, text,
        join(names, ", "), hint(std::string(text), names));
+}
+
+/// The name that torch has for it: "bf16" and "torch.bfloat16" are "bfloat16"; empty if unknown.
+std::string torch_dtype_name(std::string_view text) {
+  if (text.starts_with("torch.")) text.remove_prefix(6);
+  const auto dtype = parse_dtype(text);
+  if (dtype == DType::BF16) return "bfloat16";
+  if (dtype == DType::F16) return "float16";
+  if (dtype == DType::F32) return "float32";
+  return dtype == DType::F64 ? "float64" : "";
 }
 
 std::int64_t ceil_div(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
@@ -69,7 +80,9 @@ std::int64_t TrmConfig::inner_size(std::int64_t width) const {
 std::string TrmConfig::name() const { return causal ? "trm-chat" : mlp_t ? "trm-mlp" : "trm-att"; }
 
 void validate(const TrmConfig& config, ErrorKind kind) {
-  // The upper limits are far beyond any use and keep products of sizes within 64 bits.
+  // The upper limits are far beyond any use and keep products of sizes within 64 bits. Those of
+  // cycles and steps keep a file's wrong number from computing for ever.
+  constexpr std::int64_t kMostCycles = 1000, kMostSteps = 10000;
   const auto within = [kind](const char* key, std::int64_t value, std::int64_t least,
                              std::int64_t most = 1 << 20) {
     check(value >= least && value <= most, kind,
@@ -80,12 +93,12 @@ void validate(const TrmConfig& config, ErrorKind kind) {
   within("num_puzzle_identifiers", config.num_puzzle_identifiers, 1, std::int64_t{1} << 31);
   within("hidden_size", config.hidden_size, 2);
   within("num_heads", config.num_heads, 1);
-  within("L_layers", config.layers, 1, 1 << 10);
-  within("H_cycles", config.high_cycles, 1, 1 << 16);
-  within("L_cycles", config.low_cycles, 1, 1 << 16);
+  within("L_layers", config.layers, 1, 1 << 8);
+  within("H_cycles", config.high_cycles, 1, kMostCycles);
+  within("L_cycles", config.low_cycles, 1, kMostCycles);
   within("puzzle_emb_ndim", config.puzzle_emb_ndim, 0);
   within("puzzle_emb_len", config.puzzle_emb_len, 0);
-  within("halt_max_steps", config.halt_max_steps, 1);
+  within("halt_max_steps", config.halt_max_steps, 1, kMostSteps);
   check((config.rows == 0 && config.cols == 0) ||
             (config.rows > 0 && config.cols > 0 && config.seq_len % config.rows == 0 &&
              config.seq_len / config.rows == config.cols),
@@ -106,6 +119,10 @@ void validate(const TrmConfig& config, ErrorKind kind) {
   check(config.prefix() * config.hidden_size >= config.puzzle_emb_ndim, kind,
         "[trm.config] a puzzle's {} numbers do not fit into puzzle_emb_len {} tokens of {}.",
         config.puzzle_emb_ndim, config.puzzle_emb_len, config.hidden_size);
+  check(torch_dtype_name(config.forward_dtype) == config.forward_dtype, kind,
+        "[trm.config] forward_dtype is unknown; got '{}', expected bfloat16, float16, float32 or "
+        "float64.",
+        config.forward_dtype);
   check(!(config.mlp_t && config.causal), kind,
         "[trm.config] mlp_t with causal: the token-mixing network sees later tokens, so it "
         "would read its own labels; got both, expected one. Chat needs attention.");
@@ -120,6 +137,12 @@ std::int64_t parameter_count(const TrmConfig& config) {
   const auto layer = (config.mlp_t ? swiglu(l) : 4 * h * h) + swiglu(h);
   const auto positions = config.positions == Positions::Learned ? l * h : 0;
   return 2 * config.vocab_size * h + 2 * h + 2 + config.layers * layer + positions;
+}
+
+std::int64_t stored_count(const TrmConfig& config) {
+  const auto table =
+      config.puzzle_emb_ndim > 0 ? config.num_puzzle_identifiers * config.puzzle_emb_ndim : 0;
+  return parameter_count(config) + table + 2 * config.hidden_size;  // H_init and L_init
 }
 
 namespace {
@@ -153,6 +176,10 @@ TrmConfig read_arch(const Config& arch, TrmConfig config) {
   config.halt_max_steps = arch.get("halt_max_steps", config.halt_max_steps);
   config.halt_exploration_prob = arch.get("halt_exploration_prob", config.halt_exploration_prob);
   config.loss = parse_loss_form(arch.get("loss.loss_type", std::string(to_string(config.loss))));
+  // Names that only a plan reads ("auto", "16-mixed") leave the original's value.
+  // Not get(): a default in run.yaml would become a wish for the plan.
+  const auto dtype = torch_dtype_name(arch.find<std::string>("forward_dtype").value_or(""));
+  if (!dtype.empty()) config.forward_dtype = dtype;
   arch.find<std::int64_t>("H_layers");  // accepted and ignored, as in the original
   expect<bool>(arch, "no_ACT_continue", true,
                "The path with a second forward pass crashes upstream.");
@@ -182,6 +209,10 @@ Json to_json(const TrmConfig& config) {
             {"loss_type", to_string(config.loss)},
             {"kind", config.kind}};
   if (config.rows > 0) json["rows"] = config.rows, json["cols"] = config.cols;
+  // Only where it differs, so that older checkpoints have the same configuration.
+  if (config.forward_dtype != TrmConfig().forward_dtype) {
+    json["forward_dtype"] = config.forward_dtype;
+  }
   return json;
 }
 
@@ -208,6 +239,7 @@ TrmConfig from_json(const Json& json, const std::string& where) {
   fields.take("kind", config.kind);
   fields.take("rows", config.rows);
   fields.take("cols", config.cols);
+  fields.take("forward_dtype", config.forward_dtype);
   fields.finish();
   validate(config, ErrorKind::Input);
   return config;

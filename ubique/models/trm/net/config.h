@@ -47,6 +47,8 @@ struct TrmConfig {
   std::int64_t halt_max_steps = 16;
   double halt_exploration_prob = 0.1;
   LossForm loss = LossForm::Stablemax;
+  /// What the original computes in, kept for its files; here the plan chooses the dtype.
+  std::string forward_dtype = "bfloat16";
   std::string kind;                 ///< of the data: "sudoku", "maze", "arc", "chat"; may be empty
   std::int64_t rows = 0, cols = 0;  ///< of a grid that is not square; 0 for a square one
 
@@ -64,9 +66,9 @@ struct TrmConfig {
 
 /// Keys of `arch`: hidden_size, num_heads, expansion, L_layers, H_cycles, L_cycles, mlp_t, causal,
 /// pos_encodings, puzzle_emb_ndim, puzzle_emb_len, halt_max_steps, halt_exploration_prob,
-/// loss.loss_type; accepted with their one possible value: no_ACT_continue, rms_norm_eps,
-/// rope_theta; accepted and ignored: H_layers. `defaults` holds what the data set says. Usage error
-/// for values out of range.
+/// loss.loss_type, forward_dtype; accepted with their one possible value: no_ACT_continue,
+/// rms_norm_eps, rope_theta; accepted and ignored: H_layers. `defaults` holds what the data set
+/// says. Usage error for values out of range.
 TrmConfig read_arch(const Config& arch, TrmConfig defaults);
 
 Json to_json(const TrmConfig& config);
@@ -79,5 +81,8 @@ void validate(const TrmConfig& config, ErrorKind kind = ErrorKind::Usage);
 
 /// Number of parameters that AdamATan2 trains; the puzzle table is not counted.
 std::int64_t parameter_count(const TrmConfig& config);
+
+/// All numbers that a weight file of this network holds. The configuration must be valid.
+std::int64_t stored_count(const TrmConfig& config);
 
 }  // namespace ubique::trm

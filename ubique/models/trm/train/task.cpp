@@ -88,6 +88,22 @@ void watch_chat_loss(const Config& config, engine::Recipe& recipe) {
   recipe.watch_higher = config.get("watch_higher", engine::higher_is_better(recipe.watch));
 }
 
+/// A recipe with few updates on a handful of conversations answers with blanks.
+void warn_few_updates(const data::PuzzleSet& set, const TrainSettings& settings) {
+  constexpr std::int64_t kFew = 100, kEnough = 300;  // 36 talks answer after some 120 updates
+  const auto& recipe = settings.recipe;
+  if (!data::is_chat_set(set.metadata) || recipe.max_steps > 0 || !settings.model.empty()) return;
+  const auto updates =
+      recipe.epochs * data::planned_updates(set.metadata, settings.passes, settings.batch);
+  if (updates >= kFew) return;
+  const auto times = kEnough / std::max<std::int64_t>(updates, 1);
+  log::warn(
+      "[trm.train] {} conversations are few for this recipe: {} updates, and a new chat model "
+      "needs some hundreds before it answers. More conversations, a smaller global_batch_size (now "
+      "{}) or more epochs (now {}; try epochs={}) give more.",
+      set.groups(), updates, settings.batch, settings.total_passes, settings.total_passes * times);
+}
+
 bool should_augment(const TrainSettings& settings, const data::PuzzleSet& set) {
   if (settings.augment) return *settings.augment;
   // A data set made by Ubique without stored variants: variants are made while training.
@@ -121,6 +137,7 @@ std::unique_ptr<TrmTask> make_task(const engine::Request& request) {
   check_causal_for_chat(set->metadata, network);
   warn_causal_puzzles(set->metadata, network);
   if (data::is_chat_set(set->metadata)) watch_chat_loss(request.config, recipe);
+  warn_few_updates(*set, settings);
   if (parts.test) check_fits(*parts.test, network, "the test set");
   if (settings.freeze_weights) {
     for (auto& parameter : parts.model->network().parameters()) parameter.requires_grad_(false);

@@ -128,7 +128,9 @@ PuzzleInputs read_puzzle_inputs(const std::vector<std::string>& inputs, const Tr
 PuzzleAnswer make_answer(const PuzzleInput& puzzle, Solved solved) {
   PuzzleAnswer answer;
   answer.valid = data::obeys_rules(puzzle.layout, puzzle.tokens, solved.tokens);
-  if (!puzzle.labels.empty()) {
+  if (puzzle.labels.empty()) {
+    answer.several = data::has_several_solutions(puzzle.layout, puzzle.tokens);
+  } else {
     answer.correct = std::ranges::equal(puzzle.labels, solved.tokens, [](auto label, auto token) {
       return label == data::kIgnoredLabel || label == token;
     });
@@ -140,6 +142,7 @@ PuzzleAnswer make_answer(const PuzzleInput& puzzle, Solved solved) {
 std::string answer_text(std::size_t number, const PuzzleInput& puzzle, const PuzzleAnswer& answer) {
   auto text = fmt::format("#{} {}: {} steps", number, puzzle.name, answer.solved.steps);
   if (answer.valid) text += *answer.valid ? ", valid" : ", not valid";
+  if (answer.several.value_or(false)) text += ", more than one solution exists";
   if (!answer.valid && answer.correct) text += *answer.correct ? ", correct" : ", wrong";
   text += answer.solved.confident() ? ", sure\n" : ", unsure\n";
   if (puzzle.layout.rows > 0) return text + data::draw_puzzle(puzzle.layout, answer.solved.tokens);
@@ -153,6 +156,7 @@ Json answer_json(const PuzzleInput& puzzle, const PuzzleAnswer& answer) {
   json["solution"] = cells_json(puzzle.layout, answer.solved.tokens);
   json["valid"] = nullptr;
   if (answer.valid) json["valid"] = *answer.valid;
+  if (answer.several) json["several_solutions"] = *answer.several;
   if (answer.correct) json["correct"] = *answer.correct;
   json["steps"] = answer.solved.steps;
   json["q"] = answer.solved.halt;

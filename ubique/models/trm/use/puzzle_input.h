@@ -41,14 +41,16 @@ struct PuzzleAnswer {
   Solved solved;
   std::optional<bool> valid = {};    ///< obeys the rules of the puzzle; none if it has none
   std::optional<bool> correct = {};  ///< equals the label; none without one
+  /// More than one solution exists; none if that is not known, and for puzzles with a label.
+  std::optional<bool> several = {};
 };
 
 PuzzleAnswer make_answer(const PuzzleInput& puzzle, Solved solved);
 
 /// "#1 sudoku.txt, line 3: 4 steps, valid, sure", then the grid.
 std::string answer_text(std::size_t number, const PuzzleInput& puzzle, const PuzzleAnswer& answer);
-/// Keys input and solution (text, or an array of tokens if there is no text form), valid, correct,
-/// steps, q, confident.
+/// Keys input and solution (text, or an array of tokens if there is no text form), valid,
+/// several_solutions (of a sudoku without a label), correct, steps, q, confident.
 Json answer_json(const PuzzleInput& puzzle, const PuzzleAnswer& answer);
 
 }  // namespace ubique::trm
