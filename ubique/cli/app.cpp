@@ -18,6 +18,17 @@
 namespace ubique::cli {
 namespace {
 
+/// Without the "{false}" that the parser puts behind --no-x.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    auto name = CLI::Formatter::make_option_name(option, is_positional);
+    constexpr std::string_view kMark = "{false}";
+    const auto place = name.find(kMark);
+    return place == std::string::npos ? name : name.erase(place, kMark.size());
+  }
+};
+
 std::string examples_text(const std::vector<Example>& examples) {
   std::size_t width = 0;
   for (const auto& example : examples) width = std::max(width, example.command.size());
@@ -91,6 +102,7 @@ std::unique_ptr<CLI::App> build_app(std::function<ExitCode()>& chosen) {
       "ubique");
   app->set_version_flag("--version", version_text());
   app->require_subcommand(0, 1);
+  app->formatter(std::make_shared<HelpFormatter>());
   app->get_formatter()->column_width(34);
   for (const auto& verb : verbs()) add_verb(*app, verb, chosen);
   app->footer(examples_text({{"ubique info", "what this machine can do"},
