@@ -21,11 +21,11 @@ std::string model_of(const Request& request, const std::string& family) {
 }
 
 std::vector<engine::Option> export_options(const std::string& formats, const std::string& usual) {
-  return {{"--model,--checkpoint", "model", "PATH",
-           "a run, a checkpoint, or a file or folder to import (the newest run's best)"},
-          {"--format", "format", "NAME",
-           fmt::format("{} (by the name of -o{})", formats,
-                       usual.empty() ? "" : ", else " + usual)}};
+  return {
+      {"--model,--checkpoint", "model", "PATH",
+       "a run, a checkpoint, or a file or folder to import (the newest run's best)"},
+      {"--format", "format", "NAME",
+       fmt::format("{} (by the name of -o{})", formats, usual.empty() ? "" : ", else " + usual)}};
 }
 
 void append(std::vector<engine::Option>& options, const std::vector<engine::Option>& more) {
@@ -80,7 +80,8 @@ Verb export_verb() {
         "a page that segments scans in the browser"},
        {"ubique export msinet --model best --weights f16 --format web -o page",
         "a page that shows where people look, in pictures and live"},
-       {"ubique export trm --model runs/sudoku -o step_1", "weights that the original's code loads"},
+       {"ubique export trm --model runs/sudoku -o step_1",
+        "weights that the original's code loads"},
        {"ubique export --format tfjs", "the newest run's best network, for BrainChop"}},
       export_rows,
       engine::Command{.verb = "export",

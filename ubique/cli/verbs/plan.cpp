@@ -192,8 +192,7 @@ std::function<ExitCode()> setup_plan(CLI::App& app) {
   auto flags = std::make_shared<PlanFlags>();
   std::vector<std::string> families;
   for (const auto* family : engine::families()) families.push_back(family->name());
-  app.add_option("family", flags->family, "a family: " + join(families, ", "))
-      ->type_name("FAMILY");
+  app.add_option("family", flags->family, "a family: " + join(families, ", "))->type_name("FAMILY");
   app.add_option("--set", flags->settings, "a setting of its model, e.g. channels=16")
       ->type_name("KEY=VALUE");
   app.add_option("--needs", flags->needs, "YAML file that says what the model needs")
