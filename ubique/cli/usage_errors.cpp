@@ -169,7 +169,8 @@ void check_words(const CLI::App& app, const std::vector<std::string>& words) {
 }
 
 std::string option_hint(const std::string& word, const std::vector<std::string>& known) {
-  std::string plain = word;
+  if (word.size() <= 2) return {};  // every short name is near to "-x"
+  std::string plain = word.starts_with("--") ? word : "-" + word;
   std::ranges::replace(plain, '_', '-');
   const auto has = [&](std::string_view name) {
     return std::ranges::find(known, name) != known.end();
@@ -180,10 +181,10 @@ std::string option_hint(const std::string& word, const std::vector<std::string>&
   }
   // The opposite of what was typed is never what was meant.
   auto candidates = known;
-  if (!word.starts_with("--no")) {
+  if (!plain.starts_with("--no")) {
     std::erase_if(candidates, [](const auto& name) { return name.starts_with("--no-"); });
   }
-  return hint(word, candidates);
+  return hint(plain, candidates);
 }
 
 void fail_parse(const CLI::App& app, const CLI::ParseError& error) {
