@@ -33,6 +33,14 @@ TEST_CASE("device names: a typo gets a usage error with a suggestion") {
   CHECK(contains(message, "Did you mean 'cuda'?"));
 }
 
+TEST_CASE("device names: hardware without a backend is refused as such, not as a typo") {
+  const auto tpu = refusal_of(ErrorKind::Usage, [] { parse_request("TPU"); });
+  CHECK(contains(tpu, "TPUs are not supported; got 'TPU'"));
+  CHECK_FALSE(contains(tpu, "Did you mean"));
+  const auto rocm = refusal_of(ErrorKind::Usage, [] { parse_request("rocm:0"); });
+  CHECK(contains(rocm, "AMD GPUs (ROCm) are not supported"));
+}
+
 TEST_CASE("device names: a bad index is a usage error") {
   for (const char* text : {"cuda:", "cuda:x", "cuda:-1", "cuda:1x", "auto:1", "gpu:0"}) {
     CAPTURE(text);

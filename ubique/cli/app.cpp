@@ -11,11 +11,23 @@
 #include "build_facts.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/text.h"
+#include "ubique/cli/usage_errors.h"
 #include "ubique/device/host.h"
 #include "ubique/device/runtime.h"
 
 namespace ubique::cli {
 namespace {
+
+/// Without the "{false}" that the parser puts behind --no-x.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    auto name = CLI::Formatter::make_option_name(option, is_positional);
+    constexpr std::string_view kMark = "{false}";
+    const auto place = name.find(kMark);
+    return place == std::string::npos ? name : name.erase(place, kMark.size());
+  }
+};
 
 std::string examples_text(const std::vector<Example>& examples) {
   std::size_t width = 0;
@@ -40,82 +52,24 @@ void add_verb(CLI::App& app, const Verb& verb, std::function<ExitCode()>& chosen
   command->final_callback([action, &chosen] { chosen = action; });
 }
 
-std::vector<std::string> verb_names() {
-  std::vector<std::string> names;
-  for (const auto& verb : verbs()) names.push_back(verb.name);
-  return names;
-}
-
-/// The command that was being parsed: `data meshnet synth`, not only `data`.
-const CLI::App* innermost(const CLI::App& app) {
-  const CLI::App* current = &app;
-  while (!current->get_subcommands().empty()) current = current->get_subcommands().front();
-  return current;
-}
-
-/// "ubique data meshnet synth".
-std::string command_line(const CLI::App& command) {
-  const auto* parent = command.get_parent();
-  return parent == nullptr ? "ubique" : command_line(*parent) + " " + command.get_name();
-}
-
-/// Long option names of the command that was being parsed, for "did you mean".
-std::vector<std::string> known_options(const CLI::App& app) {
-  std::vector<std::string> names = {"--help"};
-  for (const auto* option : innermost(app)->get_options()) {
-    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+/// `help train meshnet` is `train meshnet --help`. Without the program's name.
+std::vector<std::string> typed_words(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words.front() == "help") {
+    words.erase(words.begin());
+    words.emplace_back("--help");
   }
-  return names;
-}
-
-void check_verb(int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
-  const auto names = verb_names();
-  const std::string word = argv[1];
-  check(std::find(names.begin(), names.end(), word) != names.end(), ErrorKind::Usage,
-        "[cli.parse] unknown verb; got '{}', expected one of {}.{} See 'ubique --help'.", word,
-        join(names, ", "), hint(word, names));
-}
-
-/// Checks family and sub-command words first: the parser would only call a typo an extra argument.
-void check_subcommands(const CLI::App& app, int argc, char** argv) {
-  const CLI::App* current = &app;
-  for (int i = 1; i < argc && argv[i][0] != '-'; ++i) {
-    std::vector<std::string> names;
-    const CLI::App* next = nullptr;
-    for (const auto* command : current->get_subcommands({})) {
-      names.push_back(command->get_name());
-      if (command->get_name() == argv[i]) next = command;
-    }
-    if (names.empty()) return;
-    check(next != nullptr, ErrorKind::Usage,
-          "[cli.parse] '{}' does not take that word; got '{}', expected {}.{}",
-          command_line(*current), argv[i], join(names, ", "), hint(argv[i], names));
-    current = next;
-  }
-}
-
-[[noreturn]] void fail_parse(const CLI::App& app, const CLI::ParseError& error) {
-  const auto help = command_line(*innermost(app));
-  std::string advice;
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
-    const auto words = split(error.what(), ' ');
-    for (const auto& word : words) {
-      if (word.starts_with("-")) advice = hint(word.substr(0, word.find('=')), known_options(app));
-    }
-  }
-  fail(ErrorKind::Usage, "[cli.parse] {}.{} See '{} --help'.", trim(error.what()), advice, help);
+  return words;
 }
 
 ExitCode parse_and_run(int argc, char** argv) {
-  static char help[] = "--help";
-  if (argc == 2 && std::string_view(argv[1]) == "help") argv[1] = help;
-  check_verb(argc, argv);
+  auto words = typed_words(argc, argv);
   std::function<ExitCode()> chosen;
   const auto app = build_app(chosen);
-  check_subcommands(*app, argc, argv);
+  check_words(*app, words);
   try {
-    app->parse(argc, argv);
+    std::ranges::reverse(words);  // the parser takes them from the back
+    app->parse(std::move(words));
   } catch (const CLI::CallForHelp&) {
     const auto* command = innermost(*app);
     const auto* parent = command->get_parent();
@@ -148,6 +102,7 @@ std::unique_ptr<CLI::App> build_app(std::function<ExitCode()>& chosen) {
       "ubique");
   app->set_version_flag("--version", version_text());
   app->require_subcommand(0, 1);
+  app->formatter(std::make_shared<HelpFormatter>());
   app->get_formatter()->column_width(34);
   for (const auto& verb : verbs()) add_verb(*app, verb, chosen);
   app->footer(examples_text({{"ubique info", "what this machine can do"},

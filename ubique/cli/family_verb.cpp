@@ -6,12 +6,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "ubique/base/files/stream.h"
 #include "ubique/base/text/text.h"
 #include "ubique/cli/app.h"
 #include "ubique/cli/interrupt.h"
 #include "ubique/cli/wish_options.h"
+#include "ubique/engine/walk/train_walk.h"
 
 namespace ubique::cli {
 namespace {
@@ -27,9 +29,9 @@ struct RowFlags {
   std::vector<std::string> inputs, settings;
 };
 
-void add_switch(CLI::App& app, const engine::Option& option, FlagTexts& texts) {
+CLI::Option* add_switch(CLI::App& app, const engine::Option& option, FlagTexts& texts) {
   // "--fp16,!--no-fp16": CLI11 gives -1 for the negated form.
-  app.add_flag_function(
+  return app.add_flag_function(
       option.flag,
       [&texts, key = option.key](std::int64_t count) { texts[key] = count > 0 ? "true" : "false"; },
       option.help);
@@ -40,7 +42,25 @@ std::string not_empty(const std::string& text) {
   return text.empty() ? "got an empty text, expected a value" : "";
 }
 
-void add_row_options(CLI::App& app, const Command& command, RowFlags& flags) {
+/// The heading of help under which a family's option stands; few commands have too many for one.
+std::string group_of(const Command& command, const engine::Option& option) {
+  if (command.verb != "train" && command.verb != "experiment") return "Options";
+  static const auto kRecipe = engine::recipe_options();
+  const auto in_recipe = std::ranges::find(kRecipe, option.key, &engine::Option::key);
+  return in_recipe != kRecipe.end() ? "Training" : "Model and data";
+}
+
+void add_settings_options(CLI::App& app, const Family* family, RowFlags& flags) {
+  app.add_option("settings", flags.settings, "any setting of the configuration: epochs=20")
+      ->type_name("KEY=VALUE");
+  app.add_option("--config-name", flags.config_name,
+                 fmt::format("a file of configs/{} by its name, without .yaml",
+                             family == nullptr ? "FAMILY" : family->name()))
+      ->type_name("NAME")
+      ->check(not_empty);
+}
+
+void add_row_options(CLI::App& app, const Family* family, const Command& command, RowFlags& flags) {
   if (!command.inputs.empty()) {
     const bool several = command.inputs.find("...") != std::string::npos;
     auto* option = app.add_option("inputs", flags.inputs, command.inputs);
@@ -48,42 +68,72 @@ void add_row_options(CLI::App& app, const Command& command, RowFlags& flags) {
     if (!several) option->expected(1);
     if (!command.inputs.starts_with("[")) option->required();
   }
-  if (command.takes_settings) {
-    app.add_option("--config-name", flags.config_name,
-                   "a file of configs/FAMILY by its name; cfg_chat is chat.yaml")
-        ->type_name("NAME")
-        ->check(not_empty, "NAME");
-    app.add_option("settings", flags.settings, "any setting of the configuration: arch.mlp_t=true")
-        ->type_name("KEY=VALUE");
-  }
+  app.add_option("--config", flags.config, "YAML file with any of these settings")
+      ->type_name("FILE");
+  if (command.takes_settings) add_settings_options(app, family, flags);
   if (command.needs_model) {
-    app.add_option("--model", flags.model, "a run, a checkpoint, or a file or folder to import")
+    app.add_option("--model,--checkpoint", flags.model,
+                   "a run, a checkpoint, or a file or folder to import")
         ->required()
         ->type_name("PATH");
   }
-  app.add_option("-o,--output", flags.output, "where to write")->type_name("PATH");
-  app.add_option("--config", flags.config, "YAML file with any of these settings")
-      ->type_name("FILE");
   for (const auto& option : command.options) {
-    if (option.type.empty()) {
-      add_switch(app, option, flags.texts);
-    } else {
-      app.add_option(option.flag, flags.texts[option.key], option.help)
-          ->type_name(option.type)
-          ->check(not_empty, option.type);
-    }
+    auto* added = option.type.empty()
+                      ? add_switch(app, option, flags.texts)
+                      : app.add_option(option.flag, flags.texts[option.key], option.help)
+                            ->type_name(option.type)
+                            ->check(not_empty);
+    added->group(group_of(command, option));
   }
+  // Help has its headings in this order.
+  flags.common = add_common_flags(app, command.needs_device);
   if (command.needs_device) add_wish_options(app, flags.texts);
+  app.add_option("-o,--output", flags.output, "where to write")
+      ->type_name("PATH")
+      ->group(kOutputGroup);
+}
+
+/// The flag of a key, as a person types it: "--lr".
+std::string flag_of(const Command& command, const std::string& key) {
+  const auto option = std::ranges::find(command.options, key, &engine::Option::key);
+  auto flag = option == command.options.end() ? "--" + key : option->flag;
+  const auto names = split(flag, ',');
+  const auto name = std::ranges::find_if(names, [](const auto& n) { return n.starts_with("--"); });
+  flag = name == names.end() ? names.front() : *name;
+  std::ranges::replace(flag, '_', '-');
+  return flag;
+}
+
+/// One setting as a flag and as a word, with two values: which one was meant?
+void check_said_once(const Command& command, const FlagTexts& texts, const std::string& key,
+                     const std::string& value) {
+  const auto flag = texts.find(key);
+  if (flag == texts.end() || flag->second.empty() || flag->second == value) return;
+  fail(ErrorKind::Usage,
+       "[cli.settings] {} is set twice; got {} {} and {}={}, expected one of them.", key,
+       flag_of(command, key), flag->second, key, value);
+}
+
+/// The flags that were typed, --device too; UBIQUE_DEVICE is weaker than a word.
+FlagTexts typed_flags(const RowFlags& flags) {
+  auto texts = flags.texts;
+  const auto& device = flags.common->device;
+  const char* variable = std::getenv("UBIQUE_DEVICE");
+  if (device != "auto" && (variable == nullptr || device != variable)) texts["device"] = device;
+  return texts;
 }
 
 /// "KEY=VALUE", or "+KEY=VALUE" as Hydra users write a key that the file lacks.
-void set_words(Config& config, const std::vector<std::string>& words) {
-  for (const auto& word : words) {
+void set_words(Config& config, const Command& command, const RowFlags& flags) {
+  const auto typed = typed_flags(flags);
+  for (const auto& word : flags.settings) {
     const auto equals = word.find('=');
     const auto from = word.starts_with('+') ? 1U : 0U;
     check(equals != std::string::npos && equals > from, ErrorKind::Usage,
           "[cli.settings] a word that sets nothing; got '{}', expected KEY=VALUE.", word);
-    config.set_flag(word.substr(from, equals - from), word.substr(equals + 1));
+    const auto key = word.substr(from, equals - from), value = word.substr(equals + 1);
+    check_said_once(command, typed, key, value);
+    config.set_flag(key, value);
   }
 }
 
@@ -120,12 +170,12 @@ Config read_config(const Family* family, const RowFlags& flags) {
   return Config::from_file(named_config(*family, flags.config_name));
 }
 
-engine::Request make_request(const Family* family, const RowFlags& flags) {
+engine::Request make_request(const Family* family, const Command& command, const RowFlags& flags) {
   engine::Request request;
   request.config = read_config(family, flags);
   set_flags(request.config, flags.texts);
-  set_words(request.config, flags.settings);
   if (flags.common->device != "auto") request.config.set_flag("device", flags.common->device);
+  set_words(request.config, command, flags);
   request.inputs = flags.inputs;
   request.output = flags.output;
   request.model = flags.model;
@@ -142,7 +192,7 @@ engine::Request make_request(const Family* family, const RowFlags& flags) {
 }
 
 ExitCode run_row(const Family* family, const Command& command, const RowFlags& flags) {
-  const auto request = make_request(family, flags);
+  const auto request = make_request(family, command, flags);
   watch_interrupts();
   const auto outcome = command.run(request);
   if (flags.common->json) {
@@ -176,8 +226,7 @@ void add_row(CLI::App& verb, const Family& family, const Command& command,
   }
   auto* row = parent->add_subcommand(name, command.summary);
   auto flags = std::make_shared<RowFlags>();
-  flags->common = add_common_flags(*row, command.needs_device);
-  add_row_options(*row, command, *flags);
+  add_row_options(*row, &family, command, *flags);
   row->footer(row_footer(command));
   row->final_callback([flags, &family, command, chosen] {
     *chosen = [flags, &family, command] { return run_row(&family, command, *flags); };
@@ -216,8 +265,7 @@ Verb family_verb(std::string name, std::string summary, std::string description,
     app.require_subcommand(0, 1);
     auto flags = std::make_shared<RowFlags>();
     if (without_family) {
-      flags->common = add_common_flags(app, without_family->needs_device);
-      add_row_options(app, *without_family, *flags);
+      add_row_options(app, nullptr, *without_family, *flags);
     }
     return [chosen, flags, without_family, &app] {
       if (*chosen) return (*chosen)();

@@ -35,6 +35,10 @@ struct CommonFlags {
   bool fallback = false;
 };
 
+/// Headings of help that options of several files stand under.
+constexpr const char* kDeviceGroup = "Device and plan";
+constexpr const char* kOutputGroup = "Output";
+
 /// Adds --json, --quiet and --verbose, and with_device adds --device and --fallback.
 std::shared_ptr<CommonFlags> add_common_flags(CLI::App& app, bool with_device);
 

@@ -2,6 +2,8 @@
 // The flags and their help texts.
 #include "ubique/cli/wish_options.h"
 
+#include "ubique/cli/verb.h"
+
 namespace ubique::cli {
 namespace {
 
@@ -36,12 +38,12 @@ void add_wish_options(CLI::App& app, FlagTexts& texts) {
   for (const auto& option : kWishOptions) {
     app.add_option(option.flag, texts[option.key], option.help)
         ->type_name(option.type)
-        ->group("Plan");
+        ->group(kDeviceGroup);
   }
   app.add_flag_callback(
          "--deterministic", [&texts] { texts["deterministic"] = "true"; },
          "the same numbers every time")
-      ->group("Plan");
+      ->group(kDeviceGroup);
 }
 
 void set_flags(Config& config, const FlagTexts& texts) {

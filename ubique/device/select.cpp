@@ -25,6 +25,21 @@ std::vector<std::string> request_words() {
   return words;
 }
 
+/// Devices that people ask for and that no backend here is for.
+std::string why_unsupported(const std::string& name) {
+  if (name == "tpu" || name == "xla") return "TPUs are not supported";
+  if (name == "rocm" || name == "hip" || name == "amd") {
+    return "AMD GPUs (ROCm) are not supported; the backend cuda is for NVIDIA's driver";
+  }
+  if (name == "directml" || name == "vulkan" || name == "opencl") return name + " is not supported";
+  return {};
+}
+
+/// As people call it: Metal is "mps" to LibTorch only.
+std::string spoken_name(const std::string& backend) {
+  return backend == "mps" ? "metal (mps)" : backend;
+}
+
 /// Runs a matrix product with a known result on the device. Empty = works.
 std::string functional_fault(c10::Device device) {
   try {
@@ -120,13 +135,13 @@ Selection find_device(const Request& request, bool fallback) {
     return make_selection(*backend, candidate, index, "asked for");
   }
   const auto why = missing_reason(request, candidate);
+  const auto name = spoken_name(request.backend);
   check(fallback, ErrorKind::Device,
         "[device.select] {} is not available; got \"{}\", expected a working device. Use --device "
         "auto, or --fallback to go on with the CPU.",
-        request.backend, why);
-  log::warn("[device.select] {} is not available ({}); going on with the CPU", request.backend,
-            why);
-  return select_cpu(fmt::format("fallback: {} is not available ({})", request.backend, why));
+        name, why);
+  log::warn("[device.select] {} is not available ({}); going on with the CPU", name, why);
+  return select_cpu(fmt::format("fallback: {} is not available ({})", name, why));
 }
 
 }  // namespace
@@ -146,6 +161,10 @@ Request parse_request(std::string_view text) {
   }
   if (request.backend == "metal") request.backend = "mps";
   const auto words = request_words();
+  const auto unsupported = why_unsupported(request.backend);
+  check(unsupported.empty(), ErrorKind::Usage,
+        "[device.parse] {}; got '{}', expected one of {} (or cuda:N).", unsupported, text,
+        join(words, ", "));
   check(std::find(words.begin(), words.end(), request.backend) != words.end(), ErrorKind::Usage,
         "[device.parse] unknown device; got '{}', expected one of {} (or cuda:N).{}", text,
         join(words, ", "), hint(request.backend, words));

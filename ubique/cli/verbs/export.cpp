@@ -20,30 +20,42 @@ std::string model_of(const Request& request, const std::string& family) {
   return model.empty() ? engine::newest_model("runs", family).string() : model;
 }
 
-std::vector<engine::Option> export_options(const std::string& formats) {
-  auto options = exporting::graph_writer_options();
-  options.insert(options.begin(),
-                 {{"--model", "model", "PATH",
-                   "a run, a checkpoint, or a file or folder to import (the newest run's best)"},
-                  {"--format", "format", "NAME", formats + " (by the name of -o, else onnx)"}});
-  return options;
+std::vector<engine::Option> export_options(const std::string& formats, const std::string& usual) {
+  return {
+      {"--model,--checkpoint", "model", "PATH",
+       "a run, a checkpoint, or a file or folder to import (the newest run's best)"},
+      {"--format", "format", "NAME",
+       fmt::format("{} (by the name of -o{})", formats, usual.empty() ? "" : ", else " + usual)}};
+}
+
+void append(std::vector<engine::Option>& options, const std::vector<engine::Option>& more) {
+  options.insert(options.end(), more.begin(), more.end());
 }
 
 std::vector<engine::Command> export_rows(const Family& family, const std::string& verb) {
   const auto list = family.formats();
-  if (std::ranges::none_of(list, [](const auto& format) { return bool(format.graph); })) return {};
+  if (list.empty()) return {};
   const auto formats = engine::format_names(list);
-  const auto own = exporting::graph_options(list);
-  auto options = export_options(formats);
-  options.insert(options.end(), own.begin(), own.end());
+  // A family without graphs has weights only: the same as `convert`.
+  const bool graphs = std::ranges::any_of(list, [](const auto& f) { return bool(f.graph); });
+  const std::string usual = graphs ? "onnx" : "";
+  auto options = export_options(formats, usual);
+  if (graphs) append(options, exporting::graph_writer_options());
+  append(options, graphs ? exporting::graph_options(list) : exporting::weights_options(list));
   return {{.verb = verb,
            .summary = fmt::format("{} networks: {}", family.name(), formats),
            .needs_device = false,
            .options = std::move(options),
-           .run = [&family](const Request& request) {
+           .run = [&family, usual](const Request& request) {
              return exporting::write_model(family, request, model_of(request, family.name()),
-                                           "onnx");
+                                           usual);
            }}};
+}
+
+std::vector<engine::Option> options_of_any() {
+  auto options = export_options("onnx, tfjs, web, safetensors, pt", "onnx");
+  append(options, exporting::graph_writer_options());
+  return options;
 }
 
 /// Without a family's name: the model's files say which it is.
@@ -68,12 +80,14 @@ Verb export_verb() {
         "a page that segments scans in the browser"},
        {"ubique export msinet --model best --weights f16 --format web -o page",
         "a page that shows where people look, in pictures and live"},
+       {"ubique export trm --model runs/sudoku -o step_1",
+        "weights that the original's code loads"},
        {"ubique export --format tfjs", "the newest run's best network, for BrainChop"}},
       export_rows,
       engine::Command{.verb = "export",
                       .summary = "any model",
                       .needs_device = false,
-                      .options = export_options("onnx, tfjs, web, safetensors, pt"),
+                      .options = options_of_any(),
                       .run = export_any});
 }
 

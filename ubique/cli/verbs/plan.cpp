@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 
+#include "ubique/base/numbers/dtype.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/text.h"
@@ -33,6 +34,17 @@ struct Machine {
   probe::Report report;
 };
 
+/// ACE-Step's variable becomes a flag, and a message about a flag would not name it.
+void check_pipeline_dtype(std::string text) {
+  const auto given = text;
+  if (text.starts_with("torch.")) text.erase(0, 6);
+  const auto dtype = parse_dtype(text);
+  check(text == "auto" || (dtype && is_floating(*dtype) && size_of(*dtype) > 1), ErrorKind::Usage,
+        "[cli.plan] environment ACE_PIPELINE_DTYPE: not a dtype to compute in; got '{}', expected "
+        "auto, f32, bf16, f16 or f64.",
+        given);
+}
+
 plan::Wishes read_plan_wishes(const PlanFlags& flags, const plan::Needs& needs) {
   auto config = flags.config.empty() ? Config() : Config::from_file(flags.config);
   set_flags(config, flags.wishes);
@@ -42,6 +54,7 @@ plan::Wishes read_plan_wishes(const PlanFlags& flags, const plan::Needs& needs) 
   const bool ours = flags.wishes.contains("dtype") && !flags.wishes.at("dtype").empty();
   if (needs.family == "acestep" && dtype != nullptr && *dtype != '\0' && !ours &&
       std::getenv("UBIQUE_DTYPE") == nullptr) {
+    check_pipeline_dtype(dtype);
     config.set_flag("dtype", dtype);
   }
   const auto wishes = plan::read_wishes(config);
@@ -177,8 +190,9 @@ ExitCode run_plan(const PlanFlags& flags) {
 
 std::function<ExitCode()> setup_plan(CLI::App& app) {
   auto flags = std::make_shared<PlanFlags>();
-  flags->common = add_common_flags(app, true);
-  app.add_option("family", flags->family, "a family: meshnet")->type_name("FAMILY");
+  std::vector<std::string> families;
+  for (const auto* family : engine::families()) families.push_back(family->name());
+  app.add_option("family", flags->family, "a family: " + join(families, ", "))->type_name("FAMILY");
   app.add_option("--set", flags->settings, "a setting of its model, e.g. channels=16")
       ->type_name("KEY=VALUE");
   app.add_option("--needs", flags->needs, "YAML file that says what the model needs")
@@ -191,6 +205,7 @@ std::function<ExitCode()> setup_plan(CLI::App& app) {
   app.add_option("--probes", flags->probes, "probe record of that machine (doctor --share)")
       ->type_name("FILE");
   app.add_option("--mode", flags->wishes["mode"], "train or run")->type_name("MODE");
+  flags->common = add_common_flags(app, true);
   add_wish_options(app, flags->wishes);
   return [flags] { return run_plan(*flags); };
 }

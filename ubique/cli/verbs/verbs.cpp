@@ -19,14 +19,18 @@ const std::vector<Verb>& verbs() {
 std::shared_ptr<CommonFlags> add_common_flags(CLI::App& app, bool with_device) {
   auto flags = std::make_shared<CommonFlags>();
   if (with_device) {
-    app.add_option("--device", flags->device, "auto, cpu, cuda, cuda:N, mps (metal), gpu, sham")
+    app.add_option("--device", flags->device,
+                   "auto, gpu, cpu, cuda, cuda:N, metal (or mps), xpu, sham")
         ->envname("UBIQUE_DEVICE")
-        ->type_name("NAME");
-    app.add_flag("--fallback", flags->fallback, "go on with the CPU if that device is missing");
+        ->type_name("NAME")
+        ->group(kDeviceGroup);
+    app.add_flag("--fallback", flags->fallback, "go on with the CPU if that device is missing")
+        ->group(kDeviceGroup);
   }
-  app.add_flag("--json", flags->json, "write JSON to stdout");
-  app.add_flag("-q,--quiet", flags->quiet, "only errors on stderr, no progress");
-  app.add_flag("-v,--verbose", flags->verbose, "everything on stderr");
+  app.add_flag("--json", flags->json, "write JSON to stdout")->group(kOutputGroup);
+  app.add_flag("-q,--quiet", flags->quiet, "only errors on stderr, no progress")
+      ->group(kOutputGroup);
+  app.add_flag("-v,--verbose", flags->verbose, "everything on stderr")->group(kOutputGroup);
   app.parse_complete_callback([flags, &app] {
     if (!app.get_subcommands().empty()) return;  // which has flags of its own
     log::configure(flags->quiet     ? log::Level::Quiet

@@ -88,7 +88,7 @@ std::vector<Option> recipe_options() {
       {"--resume", "resume", "", "go on where the run in the output folder stopped"},
       {"--resume-from", "resume_from", "PATH", "go on from this checkpoint"},
       {"--fp16,!--no-fp16", "fp16", "", "half precision where the device does it well (on)"},
-      {"--model", "model", "PATH",
+      {"--model,--checkpoint", "model", "PATH",
        "start from these weights: a run, a checkpoint or an importable file"},
       {"--dry-run", "dry_run", "", "print the plan and stop"},
   };

@@ -45,7 +45,9 @@ class TrmFamily final : public engine::Family {
              "the original's recipe for sudoku"},
             {"ubique train trm -d data/sudoku4 -o runs/small arch.mlp_t=true arch.hidden_size=128 "
              "arch.num_heads=4 global_batch_size=64 epochs=200",
-             "a small network"}}};
+             "a small network"},
+            {"ubique train trm --config-name cfg_chat -d chat -o runs/chat",
+             "a network that talks, by the settings of configs/trm/chat.yaml"}}};
   }
   std::unique_ptr<engine::Model> configure(const Config& config) const override {
     return std::make_unique<TrmModel>(read_arch(config.section("arch"), {}));

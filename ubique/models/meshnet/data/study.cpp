@@ -63,11 +63,22 @@ void check_fold(const char* key, std::int64_t fold, std::size_t folds) {
         static_cast<std::int64_t>(folds) - 1);
 }
 
+/// Where arc-meshchop keeps its data set, if nothing else is named.
+std::string study_folder(const Config& config) {
+  constexpr const char* kUsual = "data/arc";
+  check(config.has("data") || std::filesystem::exists(kUsual), ErrorKind::Usage,
+        "[meshnet.data] which scans? got no --data-dir, and there is no {}; give -d FOLDER. "
+        "`ubique data meshnet synth -o heads` makes some.",
+        kUsual);
+  return config.get<std::string>("data", kUsual);
+}
+
 }  // namespace
 
 std::vector<engine::Option> data_options() {
   return {
-      {"-d,--data-dir", "data", "PATH", "dataset_info.json, images/ + masks/, BIDS or .npz folder"},
+      {"-d,--data-dir,--data", "data", "PATH",
+       "dataset_info.json, images/ + masks/, BIDS or .npz folder"},
       {"--suffix", "suffix", "NAME", "BIDS scans to take: T2w, T1w, FLAIR"},
   };
 }
@@ -95,7 +106,7 @@ std::vector<engine::Option> intensity_options() {
 
 StudySettings read_study_settings(const Config& config) {
   StudySettings settings;
-  settings.folder = config.get<std::string>("data", "data/arc");
+  settings.folder = study_folder(config);
   settings.suffix = config.get<std::string>("suffix", settings.suffix);
   settings.splits = config.get<std::string>("splits", "");
   settings.bins = parse_size_bins(config.get<std::string>("size_bins", "paper"));

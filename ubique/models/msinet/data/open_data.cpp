@@ -91,7 +91,7 @@ int hardware_threads() {
 
 std::vector<engine::Option> saliency_data_options() {
   return {
-      {"-d,--data", "data", "PATH",
+      {"-d,--data,--data-dir", "data", "PATH",
        "folder with stimuli/ and maps/ or fixations/, or of --dataset"},
       {"--dataset", "dataset", "NAME", "salicon, mit1003, cat2000, ...: split and sizes as known"},
       {"--stimuli", "stimuli", "PATH", "pictures, instead of DATA/stimuli"},

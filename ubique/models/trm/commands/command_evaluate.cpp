@@ -174,7 +174,7 @@ engine::Command evaluate_command() {
       .verb = "evaluate",
       .summary = "the share of puzzles solved, with all steps and with early halting",
       .needs_model = true,
-      .options = {{"-d,--data", "data_paths", "FOLDER", "a data set"},
+      .options = {{"-d,--data,--data-dir", "data_paths", "FOLDER", "a data set"},
                   {"--set", "set", "NAME", "test or train (test)"},
                   {"--limit", "limit", "N", "N puzzles, spread over the set (all)"},
                   {"--steps", "steps", "N", "maximum steps per puzzle (as trained: 16)"},

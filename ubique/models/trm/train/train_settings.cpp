@@ -104,7 +104,8 @@ engine::Recipe original_recipe() {
 
 std::vector<engine::Option> trm_train_options() {
   return {
-      {"-d,--data", "data_paths", "PATH", "folder with train/ and test/, or several: a,b"},
+      {"-d,--data,--data-dir", "data_paths", "PATH",
+       "folder with train/ and test/, or several: a,b"},
       {"--test-data", "data_paths_test", "PATH", "folder with test/, if it is another one"},
       {"--global-batch-size", "global_batch_size", "N", "puzzles per update (768)"},
       {"--eval-interval", "eval_interval", "N",
