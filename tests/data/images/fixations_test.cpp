@@ -146,3 +146,13 @@ TEST_CASE("fixations: a MATLAB file of something else is refused") {
   CHECK(test::contains(test::error_of([&] { data::read_fixations(folder / "a.mat"); }),
                        "holds no fixations that can be read"));
 }
+
+TEST_CASE("fixations: a table or a row that is too long is refused") {
+  const test::ScratchFolder folder;
+  CHECK(test::contains(error_of_file(folder, "row.csv", "x,y\n" + std::string(70'000, '1')),
+                       "has a row of 70000 bytes; expected at most 65536"));
+  write_file(folder / "long.csv", "x,y\n");
+  std::filesystem::resize_file(folder / "long.csv", 17U << 20U);
+  CHECK(test::contains(test::error_of([&] { data::read_fixations(folder / "long.csv"); }),
+                       "too long; got more than the 16777216 bytes"));
+}
