@@ -258,7 +258,7 @@ TEST_CASE("nifti: a small gzip stream that would fill memory is refused from its
   };
   scan.voxels = filler(1'000'000);
   const auto packed = test::gzipped(scan.file(), 0);
-  CHECK(test::contains(error_for(packed), "would grow too much when unpacked; got 400000544 bytes"));
+  CHECK(test::contains(error_for(packed), "would grow too much when unpacked; got 400000544"));
   scan.voxels = filler(4'000'000);
   CHECK(test::contains(error_for(test::gzipped(scan.file(), 0)), "cut short"));  // plausible
   scan = {.version = 2, .datatype = 2};
