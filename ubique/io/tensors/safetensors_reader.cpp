@@ -155,15 +155,23 @@ std::span<const std::byte> SafetensorsFile::bytes(const TensorInfo& tensor) cons
 }
 
 void SafetensorsFile::read(const TensorInfo& tensor, std::span<std::byte> out) const {
-  const auto from = bytes(tensor);
-  check(out.size() == from.size(), ErrorKind::Internal,
+  check(out.size() == tensor.size(), ErrorKind::Internal,
         "[io.safetensors] tensor '{}' does not fit its destination; got room for {} bytes, "
         "expected {}.",
-        printable(tensor.name), out.size(), from.size());
+        printable(tensor.name), out.size(), tensor.size());
+  read_part(tensor, 0, out);
+}
+
+void SafetensorsFile::read_part(const TensorInfo& tensor, std::uint64_t offset,
+                                std::span<std::byte> out) const {
+  const auto all = bytes(tensor);
+  check(offset <= all.size() && out.size() <= all.size() - offset, ErrorKind::Internal,
+        "[io.safetensors] tensor '{}' has no {} bytes at {}; it has {}.", printable(tensor.name),
+        out.size(), offset, all.size());
   if (map_ && map_->descriptor() >= 0) {
-    bulk_read(*map_, header_.data_begin + tensor.begin, out);
+    bulk_read(*map_, header_.data_begin + tensor.begin + offset, out);
   } else {
-    std::copy(from.begin(), from.end(), out.begin());
+    std::copy_n(all.begin() + static_cast<std::ptrdiff_t>(offset), out.size(), out.begin());
   }
 }
 
