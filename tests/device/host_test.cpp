@@ -53,7 +53,7 @@ TEST_CASE("host: in nested groups the tightest limit counts") {
   tree.put("pod/memory.max", "1000000");
   tree.put("pod/job/memory.max", "max");
   tree.put("pod/job/cpu.max", "max 100000");
-  const auto limits = read_container_limits(tree.root, "pod/job");
+  const auto limits = read_container_limits(tree.root, "0::/pod/job\n");
   CHECK(limits.memory_limit == 1000000);
   CHECK(limits.cores == 0);
 }
@@ -73,8 +73,35 @@ TEST_CASE("host: cgroup v1 limits are read, and its near-2^63 'none' is none") {
   CHECK(limits.cores == 0);
 }
 
+TEST_CASE("host: in nested groups of cgroup v1 the tightest limit counts") {
+  const CgroupTree tree;
+  tree.put("memory/memory.limit_in_bytes", "9223372036854771712");
+  tree.put("memory/pod/memory.limit_in_bytes", "314572800");
+  tree.put("memory/pod/memory.usage_in_bytes", "1048576");
+  tree.put("memory/pod/job/memory.limit_in_bytes", "4294967296");
+  tree.put("memory/pod/other/memory.limit_in_bytes", "1000");
+  tree.put("cpu/pod/cpu.cfs_quota_us", "50000");
+  tree.put("cpu/pod/cpu.cfs_period_us", "100000");
+  const std::string groups = "9:memory:/pod/job\n4:cpu,cpuacct:/pod\n1:name=systemd:/x\n0::/\n";
+  const auto limits = read_container_limits(tree.root, groups);
+  CHECK(limits.memory_limit == 314572800);
+  CHECK(limits.memory_used == 1048576);
+  CHECK(limits.cores == doctest::Approx(0.5));
+}
+
+TEST_CASE("host: a group that is not visible here leaves the limits of the root") {
+  const CgroupTree tree;
+  tree.put("memory/memory.limit_in_bytes", "1000000");
+  for (const std::string group : {"/docker/0123", "/../elsewhere", "", "/"}) {
+    CHECK(read_container_limits(tree.root, "9:memory:" + group + "\n").memory_limit == 1000000);
+  }
+  CHECK(read_container_limits(tree.root, "not such a text").memory_limit == 1000000);
+  tree.put("unified/pod/memory.max", "2000");
+  CHECK(read_container_limits(tree.root, "9:memory:/\n0::/pod\n").memory_limit == 2000);
+}
+
 TEST_CASE("host: a machine without cgroups has no limits") {
-  const auto limits = read_container_limits("/nonexistent", "a/b");
+  const auto limits = read_container_limits("/nonexistent", "0::/a/b\n");
   CHECK(limits.memory_limit == 0);
   CHECK(limits.cores == 0);
 }

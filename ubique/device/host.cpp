@@ -48,37 +48,70 @@ std::string field_of(const std::string& text, const std::string& name, char sepa
   return {};
 }
 
-/// From the process's own group up to the root: the tightest limit counts.
-void read_cgroup_v2(const std::filesystem::path& root, std::filesystem::path folder,
+/// The folders from a group up to its controller's root. A container may see only the root: the
+/// path of its own group is then one of the host, whose folders do not exist here and set no limit.
+std::vector<std::filesystem::path> folders_upward(const std::filesystem::path& root,
+                                                  const std::string& group) {
+  std::vector<std::filesystem::path> folders = {root};
+  for (const auto& part : split(group, '/')) {
+    if (part == "..") return {root};  // outside of what this process can see
+    folders.push_back(folders.back() / part);
+  }
+  return {folders.rbegin(), folders.rend()};
+}
+
+/// Keeps the tighter limit, with the use of the group that sets it.
+void tighten_memory(const std::filesystem::path& folder, const char* limit, const char* used,
                     ContainerLimits& limits) {
-  while (true) {
-    const auto memory = number_in(folder / "memory.max");
-    if (memory > 0 && (limits.memory_limit == 0 || memory < limits.memory_limit)) {
-      limits.memory_limit = memory;
-      limits.memory_used = number_in(folder / "memory.current");
-    }
+  constexpr std::int64_t kUnlimited = std::int64_t{1} << 60;  // v1's "none" is near 2^63
+  const auto memory = number_in(folder / limit);
+  if (memory <= 0 || memory >= kUnlimited) return;
+  if (limits.memory_limit > 0 && memory >= limits.memory_limit) return;
+  limits.memory_limit = memory;
+  limits.memory_used = number_in(folder / used);
+}
+
+void tighten_cores(double quota, double period, ContainerLimits& limits) {
+  if (!(quota > 0 && period > 0)) return;
+  const double cores = quota / period;
+  limits.cores = limits.cores == 0 ? cores : std::min(limits.cores, cores);
+}
+
+void read_cgroup_v2(const std::filesystem::path& root, const std::string& group,
+                    ContainerLimits& limits) {
+  for (const auto& folder : folders_upward(root, group)) {
+    tighten_memory(folder, "memory.max", "memory.current", limits);
     std::istringstream cpu(slurp(folder / "cpu.max"));
     double quota = 0, period = 0;
-    if (cpu >> quota >> period && period > 0) {
-      const double cores = quota / period;
-      limits.cores = limits.cores == 0 ? cores : std::min(limits.cores, cores);
-    }
-    if (folder == root || !folder.has_relative_path() || folder == folder.parent_path()) return;
-    folder = folder.parent_path();
+    if (cpu >> quota >> period) tighten_cores(quota, period, limits);
   }
 }
 
-void read_cgroup_v1(const std::filesystem::path& root, ContainerLimits& limits) {
-  const auto memory = number_in(root / "memory/memory.limit_in_bytes");
-  constexpr std::int64_t kUnlimited = std::int64_t{1} << 60;  // the kernel's "none" is near 2^63
-  if (memory > 0 && memory < kUnlimited) {
-    limits.memory_limit = memory;
-    limits.memory_used = number_in(root / "memory/memory.usage_in_bytes");
+void read_cgroup_v1(const std::filesystem::path& root, const std::string& controller,
+                    const std::string& group, ContainerLimits& limits) {
+  for (const auto& folder : folders_upward(root / controller, group)) {
+    if (controller == "memory") {
+      tighten_memory(folder, "memory.limit_in_bytes", "memory.usage_in_bytes", limits);
+    } else if (controller == "cpu") {
+      tighten_cores(static_cast<double>(number_in(folder / "cpu.cfs_quota_us")),
+                    static_cast<double>(number_in(folder / "cpu.cfs_period_us")), limits);
+    }
   }
-  const auto quota = number_in(root / "cpu/cpu.cfs_quota_us");
-  const auto period = number_in(root / "cpu/cpu.cfs_period_us");
-  if (quota > 0 && period > 0)
-    limits.cores = static_cast<double>(quota) / static_cast<double>(period);
+}
+
+/// The group of a controller, from lines like "9:memory:/a/b" and "4:cpu,cpuacct:/a"; v2's line
+/// "0::/a/b" has the empty controller.
+std::string group_of(const std::string& groups, const std::string& controller) {
+  std::istringstream lines(groups);
+  for (std::string line; std::getline(lines, line);) {
+    const auto first = line.find(':'), second = line.find(':', first + 1);
+    if (first == std::string::npos || second == std::string::npos) continue;
+    const auto names = line.substr(first + 1, second - first - 1);
+    const auto list = split(names, ',');
+    const bool named = std::find(list.begin(), list.end(), controller) != list.end();
+    if (controller.empty() ? names.empty() : named) return line.substr(second + 1);
+  }
+  return {};
 }
 
 #ifdef __APPLE__
@@ -137,15 +170,6 @@ void describe_system(Host& host) {
 
 #endif
 
-/// This process's path under the cgroup v2 mount: the "0::" line.
-std::string own_cgroup() {
-  std::istringstream lines(slurp("/proc/self/cgroup"));
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("0::/")) return line.substr(4);
-  }
-  return {};
-}
-
 void count_cores(Host& host, double container_cores) {
   host.cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 #ifdef __linux__
@@ -172,7 +196,7 @@ Host look_at_host() {
                       : machine == "aarch64" || machine == "arm64" ? "arm64"
                                                                    : machine;
   describe_system(host);
-  const auto limits = read_container_limits("/sys/fs/cgroup", own_cgroup());
+  const auto limits = read_container_limits("/sys/fs/cgroup", slurp("/proc/self/cgroup"));
   if (limits.memory_limit > 0 && limits.memory_limit < host.memory_total) {
     host.container_limit = limits.memory_limit;
     host.container_used = limits.memory_used;
@@ -190,16 +214,18 @@ const Host& host() {
 
 std::string torch_version() { return TORCH_VERSION; }
 
-ContainerLimits read_container_limits(const std::filesystem::path& root, const std::string& group) {
+ContainerLimits read_container_limits(const std::filesystem::path& root,
+                                      const std::string& groups) {
   ContainerLimits limits;
   std::error_code ignored;
-  const bool version_2 = std::filesystem::exists(root / "cgroup.controllers", ignored);
-  if (version_2) {
-    const auto folder = group.empty() ? root : root / group;
-    read_cgroup_v2(root, std::filesystem::exists(folder, ignored) ? folder : root, limits);
-  } else {
-    read_cgroup_v1(root, limits);
+  if (std::filesystem::exists(root / "cgroup.controllers", ignored)) {
+    read_cgroup_v2(root, group_of(groups, ""), limits);
+    return limits;
   }
+  for (const auto* controller : {"memory", "cpu"}) {
+    read_cgroup_v1(root, controller, group_of(groups, controller), limits);
+  }
+  read_cgroup_v2(root / "unified", group_of(groups, ""), limits);  // beside v1 on some systems
   return limits;
 }
 

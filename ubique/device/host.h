@@ -29,13 +29,15 @@ const Host& host();           ///< queried once per process
 std::string torch_version();  ///< of the LibTorch this was built with
 
 /// Limits that a container sets, read from a cgroup tree (v2: memory.max, cpu.max; v1: the memory
-/// and cpu controllers' folders). `root` is /sys/fs/cgroup, `group` this process's own path in it.
+/// and cpu controllers' folders), from this process's own groups up to the root: the tightest
+/// counts. `root` is /sys/fs/cgroup, `groups` the text of /proc/self/cgroup.
 struct ContainerLimits {
   std::int64_t memory_limit = 0;  ///< 0 = none
   std::int64_t memory_used = 0;
   double cores = 0;  ///< 0 = none
 };
-ContainerLimits read_container_limits(const std::filesystem::path& root, const std::string& group);
+ContainerLimits read_container_limits(const std::filesystem::path& root,
+                                      const std::string& groups);
 
 /// The value of one field of /proc/meminfo, in bytes.
 std::optional<std::int64_t> meminfo_field(const std::string& text, const std::string& field);

@@ -2,10 +2,10 @@
 // Chooses the reader by the first bytes or the extension.
 #include "ubique/io/tensor_list.h"
 
-#include <fstream>
 #include <optional>
 
 #include "ubique/base/error.h"
+#include "ubique/base/files/file.h"
 #include "ubique/base/text/text.h"
 #include "ubique/io/archive/file_type.h"
 #include "ubique/io/arrays/hdf5.h"
@@ -18,13 +18,7 @@
 namespace ubique::io {
 namespace {
 
-std::string start_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string start(512, '\0');
-  file.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(file.gcount()));
-  return start;
-}
+constexpr std::size_t kStartBytes = 512;  // enough to tell every format
 
 std::vector<TensorInfo> without_values(std::vector<HostTensor> tensors) {
   std::vector<TensorInfo> infos;
@@ -55,7 +49,7 @@ std::string kind_text(const std::string& start) {
 }  // namespace
 
 std::vector<TensorInfo> list_tensors(const std::filesystem::path& path) {
-  const auto start = start_of(path);
+  const auto start = read_start(path, kStartBytes);
   auto tensors = list_known(path, start);
   check(tensors.has_value(), ErrorKind::Input,
         "[io.tensor_list] {} is no known tensor file; got {}.", path.string(), kind_text(start));
@@ -66,7 +60,7 @@ std::string contents_text(const std::filesystem::path& path) {
   constexpr std::size_t kShown = 4;
   if (std::filesystem::is_directory(path)) return "a folder";
   try {
-    const auto start = start_of(path);
+    const auto start = read_start(path, kStartBytes);
     const auto tensors = list_known(path, start);
     if (!tensors) return kind_text(start);
     std::vector<std::string> shown;

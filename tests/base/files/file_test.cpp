@@ -116,7 +116,26 @@ TEST_CASE("file: reading is limited, and what cannot be read is an input error")
   CHECK(contains(error_of([&] { read_file(folder / "x", 999); }), "input: [base.file]"));
   CHECK(contains(error_of([&] { read_file(folder / "none"); }), "none"));
   CHECK(contains(error_of([&] { read_file(folder.path()); }), "input: [base.file] cannot read"));
-  CHECK(contains(error_of([] { read_file("/dev/zero", 100'000); }), "too long"));
+}
+
+TEST_CASE("file: a pipe or a device is refused at once, for it may never end") {
+  const test::ScratchFolder folder;
+  const auto pipe = folder / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  for (const fs::path& path : {fs::path("/dev/zero"), fs::path("/dev/null"), pipe}) {
+    CAPTURE(path.string());
+    const auto expected = "input: [base.file] cannot read " + path.string() + "; it is a folder, a";
+    CHECK(contains(error_of([&] { read_file(path); }), expected));
+    CHECK(contains(error_of([&] { read_start(path, 10); }), expected));
+  }
+}
+
+TEST_CASE("file: the start of a file is read, or all of a shorter one") {
+  const test::ScratchFolder folder;
+  write_file(folder / "x", std::string(100'000, 'x') + "y");
+  CHECK(read_start(folder / "x", 10) == std::string(10, 'x'));
+  CHECK(read_start(folder / "x", 200'000).size() == 100'001);
+  CHECK(contains(error_of([&] { read_start(folder / "none", 4); }), "none"));
 }
 
 TEST_CASE("file: a map shows the file, moves, and takes an empty one") {

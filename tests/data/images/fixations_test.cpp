@@ -146,3 +146,27 @@ TEST_CASE("fixations: a MATLAB file of something else is refused") {
   CHECK(test::contains(test::error_of([&] { data::read_fixations(folder / "a.mat"); }),
                        "holds no fixations that can be read"));
 }
+
+TEST_CASE("fixations: a table or a row that is too long is refused") {
+  const test::ScratchFolder folder;
+  CHECK(test::contains(error_of_file(folder, "row.csv", "x,y\n" + std::string(70'000, '1')),
+                       "has a row of 70000 bytes; expected at most 65536"));
+  write_file(folder / "long.csv", "x,y\n");
+  std::filesystem::resize_file(folder / "long.csv", 17U << 20U);
+  CHECK(test::contains(test::error_of([&] { data::read_fixations(folder / "long.csv"); }),
+                       "too long; got more than the 16777216 bytes"));
+}
+
+TEST_CASE("fixations: arrays of three dimensions are refused, and empty ones have no fixations") {
+  const test::ScratchFolder folder;
+  const std::vector<double> four = {1, 2, 3, 4};
+  const auto cube = test::mat_numbers({1, 2, 2}, "fixLocs", four);
+  CHECK(test::contains(error_of_file(folder, "a.mat", test::mat_file(cube)), "height x width"));
+  const auto cell = test::mat_array(test::kMatCell, {1, 1}, "fixCell",
+                                    test::mat_numbers({1, 2, 2}, "", four));
+  CHECK(test::contains(error_of_file(folder, "b.mat", test::mat_file(cell)),
+                       "input: [data.fixations] " + (folder / "b.mat").string()));
+  const auto none = test::mat_numbers({2147483647, 0}, "fixLocs", {});
+  write_file(folder / "c.mat", test::mat_file(none));
+  CHECK(data::read_fixations(folder / "c.mat").empty());
+}

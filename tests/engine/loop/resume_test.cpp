@@ -3,6 +3,8 @@
 #include <ATen/ATen.h>
 #include <torch/nn/module.h>
 
+#include <limits>
+
 #include "tests/engine/runs.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 
@@ -191,4 +193,59 @@ TEST_CASE("trainer: a checkpoint of another model, optimizer or batch is refused
   elsewhere.resume_from = weights_only;
   message = refusal_of(ErrorKind::Input, [&] { train(task, toy_plan(), elsewhere); });
   CHECK(contains(message, "--model"));
+}
+
+TEST_CASE("trainer: a trainer state of wrong types or impossible values is refused by its field") {
+  const ScratchFolder scratch;
+  const auto recipe = toy_recipe(2);
+  auto options = toy_options(scratch / "run");
+  std::int64_t done = 0;
+  options.stop_requested = [&] { return ++done == 1; };
+  ToyTask task(recipe);
+  train(task, toy_plan(), options);
+  const auto good = load_checkpoint(scratch / "run" / "checkpoints" / "last");
+  int number = 0;
+  const auto refused = [&](const Checkpoint& checkpoint) {
+    const auto name = std::to_string(++number);
+    save_checkpoint(scratch / ("bad-" + name), checkpoint);
+    auto elsewhere = toy_options(scratch / ("run-" + name));
+    elsewhere.resume_from = scratch / ("bad-" + name);
+    ToyTask again(recipe);
+    return refusal_of(ErrorKind::Input, [&] { train(again, toy_plan(), elsewhere); });
+  };
+  const std::vector<std::string> fields = {
+      "epoch", "update",     "step",        "open_updates",    "epoch_loss", "epoch_weight",
+      "best",  "best_epoch", "micro_batch", "effective_batch", "scores",     "skipped",
+      "seed",  "seconds",    "optimizer",   "generator",       "schedule",   "scaler",
+      "stopped_early"};
+  for (const auto& field : fields) {
+    for (const Json& value : {Json("wrong"), Json::array({1}), Json(-1e308)}) {
+      CAPTURE(field);
+      CAPTURE(value.dump());
+      if (value.is_string() && (field == "optimizer" || field == "generator")) continue;
+      if (value.is_number() && field == "best") continue;  // any finite number can be a score
+      auto bad = good;
+      bad.trainer_state[field] = value;
+      const auto message = refused(bad);
+      CHECK(contains(message, "[engine.resume]"));
+      CHECK(contains(message, "'" + field + "'"));
+    }
+  }
+  auto bad = good;
+  bad.trainer_state["epoch"] = -1;
+  CHECK(contains(refused(bad), "'epoch'; got -1, expected a whole number from 0 to"));
+  bad = good;
+  bad.trainer_state["step"] = std::numeric_limits<std::uint64_t>::max();
+  CHECK(contains(refused(bad), "'step'; got 18446744073709551615"));
+  bad = good;
+  bad.trainer_state.erase("step");
+  CHECK(contains(refused(bad), "'step'; got none"));
+  bad = good;
+  bad.trainer_state["scaler"] = {{"scale", 1e308}};
+  CHECK(contains(refused(bad), "'scaler.scale'"));
+  bad = good;
+  for (auto& [name, tensor] : bad.trainer) {
+    if (name == "generator.cpu") tensor = at::zeros({3}, at::kByte);
+  }
+  CHECK(contains(refused(bad), "random generator"));
 }

@@ -295,6 +295,21 @@ TEST_CASE("trainer: progress shows epoch, loss, score and memory") {
   }
 }
 
+TEST_CASE("trainer: a report that cannot be written does not end the run") {
+  const ScratchFolder scratch;
+  auto options = toy_options(scratch / "run");
+  options.report = true;
+  options.stop_requested = [&] {
+    std::filesystem::create_directories(scratch / "run/report.html");  // in the report's place
+    return false;
+  };
+  ToyTask task(toy_recipe(2));
+  const auto result = train(task, toy_plan(), options);
+  CHECK(result.steps == 6);
+  CHECK(result.report.empty());
+  CHECK(task.toy.network().is_training());
+}
+
 TEST_CASE("trainer: impossible plans are refused before training") {
   const ScratchFolder scratch;
   auto recipe = toy_recipe(1);

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "tests/base/scratch.h"
 #include "ubique/engine/run/report_chart.h"
@@ -202,6 +204,27 @@ TEST_CASE("report: a chart with a wide range of positive values has a logarithmi
   CHECK(contains(figure_of(0.01), ">0.1<"));
   CHECK(!contains(figure_of(1), "log scale"));
   CHECK(!contains(figure_of(0), "log scale"));
+}
+
+TEST_CASE("report: values one rounding apart, huge, tiny and equal ones have a chart of few ticks") {
+  constexpr auto kMost = std::numeric_limits<double>::max();
+  constexpr auto kLeast = std::numeric_limits<double>::denorm_min();
+  const std::vector<std::pair<double, double>> pairs = {
+      {2.5, 2.5000000000000004}, {-2.5, -2.5000000000000004}, {1e18, 1e18 + 128}, {7, 7},
+      {0, kLeast},               {kLeast, 1},                 {-1e300, 1e300},    {0, kMost},
+      {-kMost, kMost},           {1, INFINITY},               {NAN, -INFINITY}};
+  for (const auto& [first, second] : pairs) {
+    CAPTURE(first);
+    CAPTURE(second);
+    for (const auto unit : {ChartUnit::Number, ChartUnit::Bytes}) {
+      const auto figure = chart_figure({"Loss", unit, {{"loss", {{1, first}, {2, second}}}}});
+      CHECK(count_of(figure, "<span") < 40);
+      CHECK_FALSE(contains(figure, "%\">nan"));
+      CHECK_FALSE(contains(figure, "d=\"Mnan"));
+    }
+  }
+  const auto steps = chart_figure({"Loss", ChartUnit::Number, {{"loss", {{1e15, 1}, {1e15, 2}}}}});
+  CHECK(count_of(steps, "<span") < 40);
 }
 
 TEST_CASE("report: a chart has a description for screen readers") {

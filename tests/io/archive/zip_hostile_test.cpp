@@ -120,3 +120,26 @@ TEST_CASE("zip: with any byte changed, an archive is read in bounds or refused")
     }
   }
 }
+
+TEST_CASE("zip: entries that would fill memory together are refused before they are unpacked") {
+  // Claimed sizes that deflate could reach, but no real data do.
+  const auto claiming = [](std::uint64_t size) {
+    SampleEntry entry{"a", "", std::string(1'000'000, 'x')};
+    entry.size = size;
+    return entry;
+  };
+  const auto first = claiming(200'000'000);
+  auto second = claiming(220'000'000);
+  second.name = "b";
+  const auto file = [](const std::vector<SampleEntry>& entries) {
+    auto text = zip_of(entries);
+    // common_fields writes one false size for both: the packed one is mended here.
+    for (auto at = text.find("PK\x01\x02"); at != std::string::npos;
+         at = text.find("PK\x01\x02", at + 1)) {
+      text.replace(at + 20, 4, test::little(1'000'000, 4));
+    }
+    return text;
+  };
+  check_refused("together", file({first, second}), "would grow too much when unpacked");
+  CHECK_FALSE(test::contains(error_for_zip(file({first})), "would grow too much"));
+}

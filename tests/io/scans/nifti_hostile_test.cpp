@@ -246,3 +246,23 @@ TEST_CASE("nifti: a folder, a missing file and half a pair are refused") {
   write_file(folder / "empty.nii.gz", "");
   CHECK(test::contains(error_of_file("empty.nii.gz"), "is empty"));
 }
+
+TEST_CASE("nifti: a small gzip stream that would fill memory is refused from its header") {
+  SampleScan scan{.version = 2, .datatype = 2};
+  scan.dim = {3, 1000, 1000, 400, 1, 1, 1, 1};
+  // Only the start is inflated, so the rest may be anything; 1 MB could hold the 400 MB claimed.
+  const auto filler = [](std::size_t bytes) {
+    std::string text(bytes, '\0');
+    for (std::size_t i = 0; i < bytes; ++i) text[i] = static_cast<char>(i * i >> 7U);
+    return text;
+  };
+  scan.voxels = filler(1'000'000);
+  const auto packed = test::gzipped(scan.file(), 0);
+  CHECK(test::contains(error_for(packed), "would grow too much when unpacked; got 400000544"));
+  scan.voxels = filler(4'000'000);
+  CHECK(test::contains(error_for(test::gzipped(scan.file(), 0)), "cut short"));  // plausible
+  scan = {.version = 2, .datatype = 2};
+  scan.dim = {3, 2000, 2000, 2000, 1, 1, 1, 1};
+  scan.voxels = filler(8'000'000);
+  CHECK(test::contains(error_for(test::gzipped(scan.file(), 0)), "too many voxels; got [2000"));
+}

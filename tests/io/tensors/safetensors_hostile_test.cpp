@@ -245,3 +245,14 @@ TEST_CASE("safetensors: with any bits flipped, a file is read in bounds or refus
     examine(changed);
   }
 }
+
+TEST_CASE("safetensors: more tensors than any model has are refused") {
+  std::string json = "{";
+  for (std::size_t i = 0; i <= io::kMaxSafetensorsTensors; ++i) {
+    if (i > 0) json += ',';
+    json += "\"t" + std::to_string(i) + R"(":{"dtype":"F32","shape":[0],"data_offsets":[0,0]})";
+  }
+  CHECK(test::contains(error_for(file_of(json + "}", "")), "has too many tensors; expected at"));
+  json.resize(json.rfind(",\"t"));
+  CHECK(error_for(file_of(json + "}", "")) == "no error");
+}

@@ -151,3 +151,20 @@ TEST_CASE("safetensors set: a folder is opened only if it is plain which file is
   CHECK(SafetensorsSet(folder.path()).tensors().size() == 3);
   CHECK(error_of_opening(folder / "absent").starts_with("input: "));
 }
+
+TEST_CASE("safetensors set: statistics of a file that becomes shorter are an input error") {
+  const test::ScratchFolder folder;
+  const std::vector<float> values(100'000, 1.5F);
+  const auto bytes = std::as_bytes(std::span(values));
+  const std::vector<TensorData> tensors = {{"t", DType::F32, {100'000}, bytes}};
+  io::write_sharded_safetensors(folder.path(), tensors, 1 << 30, {});
+  const SafetensorsSet set(folder.path());
+  const auto stats = set.stats(*set.find("t"));
+  REQUIRE(stats.has_value());
+  CHECK(stats->count == 100'000);
+  CHECK(stats->mean == 1.5);
+  CHECK(stats->std == 0);
+  std::filesystem::resize_file(folder / "model.safetensors", 1000);
+  CHECK(test::contains(test::error_of([&] { set.stats(*set.find("t")); }),
+                       "input: [io.read] cannot read"));
+}

@@ -57,6 +57,28 @@ class OpenFile {
   int number_;
 };
 
+// Opening a pipe must not wait for its writer, nor reading /proc/kmsg for the next message.
+constexpr int kReadFlags = O_RDONLY | O_NONBLOCK;
+
+/// The size of an open file. Input error for anything else: a pipe or a device may never end.
+std::int64_t regular_size(const OpenFile& file, const fs::path& path, const char* what) {
+  struct stat info {};
+  if (::fstat(file.number(), &info) != 0) fail_file(what, path, errno);
+  check(S_ISREG(info.st_mode), ErrorKind::Input,
+        "[base.file] cannot {} {}; it is a folder, a pipe or a device, expected a file.", what,
+        path.string());
+  return info.st_size;
+}
+
+/// Fills `out` as far as one call does; 0 at the end.
+std::size_t read_some(const OpenFile& file, const fs::path& path, std::span<char> out) {
+  while (true) {
+    const auto count = ::read(file.number(), out.data(), std::min(out.size(), kMostPerCall));
+    if (count >= 0) return static_cast<std::size_t>(count);
+    if (errno != EINTR) fail_file("read", path, errno);
+  }
+}
+
 fs::path temporary_beside(const fs::path& path) {
   std::random_device device;
   return path.parent_path() /
@@ -178,35 +200,42 @@ void write_file(const fs::path& path, std::string_view content) {
 }
 
 std::string read_file(const fs::path& path, std::int64_t limit) {
-  const OpenFile file(path, O_RDONLY);
-  struct stat info {};
-  if (::fstat(file.number(), &info) != 0) fail_file("read", path, errno);
-  const auto refuse_long = [&](std::int64_t size) {
-    check(size <= limit, ErrorKind::Input,
+  const OpenFile file(path, kReadFlags);
+  const auto size = regular_size(file, path, "read");
+  const auto refuse_long = [&](std::int64_t count) {
+    check(count <= limit, ErrorKind::Input,
           "[base.file] {} is too long; got more than the {} bytes expected at most.", path.string(),
           limit);
   };
-  if (S_ISREG(info.st_mode)) refuse_long(info.st_size);
+  refuse_long(size);
   std::string content;
+  content.reserve(static_cast<std::size_t>(size));
   std::string piece(1U << 16U, '\0');
-  while (true) {  // to the end, not to st_size: pipes and /proc say 0
-    const auto count = ::read(file.number(), piece.data(), piece.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) fail_file("read", path, errno);
+  while (true) {  // to the end, not to st_size: files of /proc say 0
+    const auto count = read_some(file, path, piece);
     if (count == 0) return content;
-    content.append(piece, 0, static_cast<std::size_t>(count));
+    content.append(piece, 0, count);
     refuse_long(static_cast<std::int64_t>(content.size()));
   }
 }
 
+std::string read_start(const fs::path& path, std::size_t most) {
+  const OpenFile file(path, kReadFlags);
+  regular_size(file, path, "read");
+  std::string start(most, '\0');
+  std::size_t done = 0;
+  while (done < most) {
+    const auto count = read_some(file, path, std::span(start).subspan(done));
+    if (count == 0) break;
+    done += count;
+  }
+  start.resize(done);
+  return start;
+}
+
 MappedFile::MappedFile(const fs::path& path) : path_(path) {
-  OpenFile file(path, O_RDONLY | O_NONBLOCK);  // opening a pipe must not wait for its writer
-  struct stat info {};
-  if (::fstat(file.number(), &info) != 0) fail_file("read", path, errno);
-  check(S_ISREG(info.st_mode), ErrorKind::Input,
-        "[base.file] cannot map {}; it is a folder, a pipe or a device, expected a file.",
-        path.string());
-  size_ = static_cast<std::size_t>(info.st_size);
+  OpenFile file(path, kReadFlags);
+  size_ = static_cast<std::size_t>(regular_size(file, path, "map"));
   if (size_ == 0) return;
   void* data = ::mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.number(), 0);
   if (data == MAP_FAILED) fail_file("map", path, errno);

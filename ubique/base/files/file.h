@@ -41,8 +41,11 @@ void sync_folder(const std::filesystem::path& path);
 void make_folder(const std::filesystem::path& path);
 
 void write_file(const std::filesystem::path& path, std::string_view content);  ///< atomic
-/// Input error that names the file; `limit` guards against reading something huge by mistake.
-std::string read_file(const std::filesystem::path& path, std::int64_t limit = 1LL << 30);
+/// Input error that names the file, also for a folder, a pipe or a device, which may never end;
+/// `limit` guards against reading something huge by mistake.
+std::string read_file(const std::filesystem::path& path, std::int64_t limit = 256LL << 20U);
+/// The first `most` bytes, or all of a shorter file; Input errors as of read_file().
+std::string read_start(const std::filesystem::path& path, std::size_t most);
 
 /// A whole file mapped read-only. Empty files are fine.
 class MappedFile {

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <optional>
+#include <string_view>
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
@@ -19,7 +21,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kLargestTable = 256LL << 20U;
+constexpr std::int64_t kLargestTable = 16LL << 20U;  // about a million fixations on one picture
+constexpr std::size_t kLongestRow = 1U << 16U;
 
 /// Columns of x and y in a header.
 std::array<std::size_t, 2> csv_columns(const std::vector<std::string>& heading,
@@ -56,16 +59,33 @@ std::vector<std::string> csv_row(std::string_view row) {
   return columns;
 }
 
+/// The next row that is not empty, trimmed, taken from the front of `text`; nothing at its end.
+std::optional<std::string_view> next_row(std::string_view& text, const std::string& name) {
+  while (!text.empty()) {
+    const auto end = std::min(text.find('\n'), text.size());
+    const auto row = trim(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    check(row.size() <= kLongestRow, ErrorKind::Input,
+          "[data.fixations] {} has a row of {} bytes; expected at most {}: x and y.", name,
+          row.size(), kLongestRow);
+    if (!row.empty()) return row;
+  }
+  return std::nullopt;
+}
+
 FixationList from_csv(const fs::path& path) {
   const auto text = read_file(path, kLargestTable);
+  const auto name = path.string();
+  std::string_view rest = text;
   FixationList list;
   std::map<std::string, int> observers;
   std::array<std::size_t, 2> xy_columns = {0, 1};
   std::size_t line = 0, who = std::string::npos;
-  for (const auto& row : split(text, '\n')) {
+  while (const auto found = next_row(rest, name)) {
+    const auto row = *found;
     const auto columns = csv_row(row);
     if (line++ == 0 && !parse_number(columns.front())) {
-      xy_columns = csv_columns(columns, path.string());
+      xy_columns = csv_columns(columns, name);
       who = observer_column(columns);
       if (who == columns.size()) who = std::string::npos;
       continue;
@@ -74,7 +94,7 @@ FixationList from_csv(const fs::path& path) {
       const auto column = xy_columns[axis];
       const auto value = column < columns.size() ? parse_number(columns[column]) : std::nullopt;
       check(value.has_value(), ErrorKind::Input,
-            "[data.fixations] {} has no number for {} in row {}; got '{}'.", path.string(),
+            "[data.fixations] {} has no number for {} in row {}; got '{}'.", name,
             axis == 0 ? "x" : "y", line, row);
       return *value;
     };
@@ -82,8 +102,7 @@ FixationList from_csv(const fs::path& path) {
     list.fixations.push_back({x, number(1)});
     if (who == std::string::npos) continue;
     check(who < columns.size() && !columns[who].empty(), ErrorKind::Input,
-          "[data.fixations] {} does not say who looked in row {}; got '{}'.", path.string(), line,
-          row);
+          "[data.fixations] {} does not say who looked in row {}; got '{}'.", name, line, row);
     list.observers.push_back(
         observers.emplace(columns[who], static_cast<int>(observers.size())).first->second);
   }

@@ -14,6 +14,12 @@ namespace {
 namespace fs = std::filesystem;
 using io::MatValue;
 
+/// A table with a row per fixation; an empty one may have any shape, as MATLAB writes it.
+bool is_table_of_two(const MatValue& value) {
+  return value.kind == MatValue::Kind::Numbers &&
+         (value.numbers.empty() || (value.shape.size() == 2 && value.columns() == 2));
+}
+
 /// DUT-OMRON's table, sorted by its third column; the first row is width and height.
 std::vector<Fixation> from_omron(const MatValue& table, const std::string& name) {
   check(table.kind == MatValue::Kind::Numbers && table.shape.size() == 2 && table.columns() >= 3,
@@ -54,8 +60,8 @@ FixationList from_osie(const MatValue& entry, const std::string& name) {
 
 /// One picture of PASCAL-S: rows and columns from 1.
 FixationList from_pascal(const MatValue& entry, const std::string& name) {
-  check(entry.kind == MatValue::Kind::Numbers && (entry.numbers.empty() || entry.columns() == 2),
-        ErrorKind::Input, "[data.fixations] {} holds {}; expected N x 2: row and column.", name,
+  check(is_table_of_two(entry), ErrorKind::Input,
+        "[data.fixations] {} holds {}; expected N x 2: row and column.", name,
         io::shape_text(entry.shape));
   FixationList list;
   for (std::int64_t row = 0; !entry.numbers.empty() && row < entry.rows(); ++row) {
@@ -72,9 +78,9 @@ FixationList from_salicon(const MatValue& gaze, const std::string& name) {
         "[data.fixations] {}: variable gaze is no list of observers with fixations.", name);
   int observer = 0;
   for (const auto& table : fields->values) {
-    check(table.kind == MatValue::Kind::Numbers && (table.numbers.empty() || table.columns() == 2),
-          ErrorKind::Input, "[data.fixations] {}: an observer's fixations are {}; expected N x 2.",
-          name, io::shape_text(table.shape));
+    check(is_table_of_two(table), ErrorKind::Input,
+          "[data.fixations] {}: an observer's fixations are {}; expected N x 2.", name,
+          io::shape_text(table.shape));
     for (std::int64_t row = 0; !table.numbers.empty() && row < table.rows(); ++row) {
       list.fixations.push_back({table.at(row, 0) - 1, table.at(row, 1) - 1});
       list.observers.push_back(observer);
@@ -90,6 +96,7 @@ FixationList from_pixels(const MatValue& pixels, const std::string& name) {
         "[data.fixations] {}: variable fixLocs is {}; expected height x width.", name,
         io::shape_text(pixels.shape));
   FixationList list;
+  if (pixels.numbers.empty()) return list;  // 2^31 x 0 has rows, but nothing in them
   for (std::int64_t y = 0; y < pixels.rows(); ++y) {
     for (std::int64_t x = 0; x < pixels.columns(); ++x) {
       if (pixels.at(y, x) == 0) continue;

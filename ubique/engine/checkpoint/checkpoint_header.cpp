@@ -42,7 +42,8 @@ Json spell_floats(const Json& value) {
 
 /// The inverse of spell_floats, in place.
 void read_floats(Json& value) {
-  if (value.is_object() && value.size() == 1 && value.contains(kFloatKey)) {
+  if (value.is_object() && value.size() == 1 && value.contains(kFloatKey) &&
+      value[kFloatKey].is_string()) {
     value = float_named(value[kFloatKey].get<std::string>());
   } else if (value.is_structured()) {
     for (auto& item : value) read_floats(item);

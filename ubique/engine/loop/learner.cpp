@@ -12,6 +12,7 @@
 #include "ubique/base/terminal/log.h"
 #include "ubique/device/runtime.h"
 #include "ubique/engine/checkpoint/state_dict.h"
+#include "ubique/engine/loop/state_fields.h"
 
 namespace ubique::engine {
 namespace {
@@ -21,6 +22,23 @@ std::unique_ptr<Optimizer> choose_optimizer(Task& task, const plan::Plan& plan,
   const auto& options = task.recipe().optimizer;
   if (auto own = task.make_optimizer(options)) return own;
   return make_optimizer(options, parameters, plan.fused_kernels.value);
+}
+
+/// The types and ranges that Schedule::load relies on.
+void check_schedule_state(const StateFields& fields) {
+  const auto schedule = fields.object("schedule");
+  if (!schedule) return;
+  if (schedule->has("lr")) schedule->number("lr", 0, kLargestF32);
+  if (schedule->has("waited")) schedule->whole("waited", 0, kMostCounted);
+}
+
+/// The types and ranges that GradScaler::load relies on.
+void check_scaler_state(const StateFields& fields) {
+  const auto scaler = fields.object("scaler");
+  if (!scaler) return;
+  constexpr double kSmallestScale = std::numeric_limits<float>::denorm_min();
+  if (scaler->has("scale")) scaler->number("scale", kSmallestScale, kLargestF32);
+  if (scaler->has("tracker")) scaler->number("tracker", 0, kMostCounted);
 }
 
 /// Tensors under "PREFIX.", without the prefix.
@@ -156,14 +174,22 @@ void Learner::save_generators(Checkpoint& checkpoint, const GeneratorStates& sta
 
 void Learner::load_generators(const Checkpoint& checkpoint) {
   const auto type = c10::DeviceTypeName(device_.type(), true);
-  const auto saved = checkpoint.trainer_state.value("generator", "");
+  const StateFields fields(checkpoint.trainer_state);
+  const auto saved = fields.has("generator") ? fields.text("generator") : "";
   GeneratorStates states{find_tensor(checkpoint.trainer, "generator.cpu"), {}};
   if (saved == type) states.device = find_tensor(checkpoint.trainer, "generator.device");
   if (saved != type) {
     log::info("the checkpoint is from another kind of device ({}): dropout uses new random numbers",
               saved);
   }
-  restore_generators(device_, states);
+  try {
+    restore_generators(device_, states);
+  } catch (const c10::Error& error) {  // torch checks a state's type, length and content
+    fail(ErrorKind::Input,
+         "[engine.resume] the checkpoint's random generator cannot be restored; got '{}', expected "
+         "the state of a generator. Start from it with --model instead.",
+         error.what_without_backtrace());
+  }
 }
 
 void Learner::save(Checkpoint& checkpoint) const {
@@ -196,15 +222,18 @@ void Learner::load(const Checkpoint& checkpoint) {
   check(state.is_object(), ErrorKind::Input,
         "[engine.resume] the checkpoint holds weights only; got no trainer state, expected one to "
         "resume from. Start from it with --model instead.");
-  const auto name = state.value("optimizer", "");
+  const StateFields fields(state);
+  const auto name = fields.has("optimizer") ? fields.text("optimizer") : "";
   check(name == task_.recipe().optimizer.name, ErrorKind::Input,
         "[engine.resume] the checkpoint was trained with another optimizer; got {}, expected {}.",
         name, task_.recipe().optimizer.name);
+  check_schedule_state(fields);
+  check_scaler_state(fields);
   if (averages_.enabled()) averages_.load(checkpoint.model);
   optimizer_->load(under(checkpoint.trainer, "optimizer"));
-  if (state.contains("schedule")) schedule_->load(state["schedule"]);
-  if (state.contains("scaler")) scaler_.load(state["scaler"]);
-  skipped_.load(state.value("skipped", 0.0));
+  if (fields.has("schedule")) schedule_->load(state["schedule"]);
+  if (fields.has("scaler")) scaler_.load(state["scaler"]);
+  skipped_.load(fields.has("skipped") ? fields.number("skipped", 0, kMostCounted) : 0);
   load_persistent_state(under(checkpoint.trainer, "carry"));
   load_generators(checkpoint);
 }

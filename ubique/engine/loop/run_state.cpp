@@ -3,10 +3,9 @@
 #include "ubique/engine/loop/run_state.h"
 
 #include <cmath>
-#include <limits>
 
-#include "ubique/base/error.h"
 #include "ubique/base/text/json.h"
+#include "ubique/engine/loop/state_fields.h"
 
 namespace ubique::engine {
 namespace {
@@ -14,20 +13,10 @@ namespace {
 /// JSON has no non-finite numbers: they are null, read back as NaN.
 Json state_number(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
 
-double number_in_state(const Json& json) {
-  return json.is_number() ? json.get<double>() : std::numeric_limits<double>::quiet_NaN();
-}
-
 Json state_scores(const Scores& scores) {
   Json json = Json::object();
   for (const auto& [name, value] : scores) json[name] = state_number(value);
   return json;
-}
-
-Scores scores_in_state(const Json& json) {
-  Scores scores;
-  for (const auto& [name, value] : json.items()) scores.emplace_back(name, number_in_state(value));
-  return scores;
 }
 
 }  // namespace
@@ -58,36 +47,31 @@ Json to_json(const RunState& state) {
 }
 
 RunState read_run_state(const Json& json) {
+  const StateFields fields(json);
   RunState state;
-  try {
-    state.cursor = {json.at("epoch"), json.at("update")};
-    state.step = json.at("step");
-    state.open_updates = json.at("open_updates");
-    state.epoch_loss = number_in_state(json.at("epoch_loss"));
-    state.epoch_weight = json.at("epoch_weight");
-    state.train_loss = number_in_state(json.at("train_loss"));
-    state.scores = scores_in_state(json.at("scores"));
-    state.best_scores = scores_in_state(json.at("best_scores"));
-    if (json.at("best").is_number()) state.best = json["best"].get<double>();
-    state.best_epoch = json.at("best_epoch");
-    // Checkpoints older than the tie-break score lack both keys.
-    if (json.value("best_tie", Json()).is_number()) state.best_tie = json["best_tie"].get<double>();
-    state.better_epoch = json.value("better_epoch", state.best_epoch);
-    state.stopped_early = json.at("stopped_early");
-    state.seconds = json.at("seconds");
-    state.seed = json.at("seed");
-    state.planned_batch = json.at("planned_batch");
-    state.micro_batch = json.at("micro_batch");
-    state.effective_batch = json.at("effective_batch");
-    state.memory_reduced = json.at("relieved");
-    state.checkpointing = json.at("checkpointing");
-    state.segments = json.at("segments");
-  } catch (const Json::exception& error) {
-    fail(ErrorKind::Input,
-         "[engine.resume] the checkpoint's trainer state cannot be read; got \"{}\". Start from it "
-         "with --model instead.",
-         error.what());
-  }
+  state.cursor = {fields.whole("epoch", 0, kMostCounted), fields.whole("update", 0, kMostCounted)};
+  state.step = fields.whole("step", 0, kMostCounted);
+  state.open_updates = fields.whole("open_updates", 0, kMostCounted);
+  state.epoch_loss = fields.number_or_nan("epoch_loss", kLargestF32);
+  state.epoch_weight = fields.number("epoch_weight", 0, kLargestF32);
+  state.train_loss = fields.number_or_nan("train_loss", kLargestF32);
+  state.scores = fields.scores("scores");
+  state.best_scores = fields.scores("best_scores");
+  state.best = fields.optional_number("best");
+  state.best_epoch = fields.whole("best_epoch", -1, kMostCounted);
+  // Checkpoints older than the tie-break score lack both keys.
+  state.best_tie = fields.optional_number("best_tie");
+  state.better_epoch = fields.has("better_epoch") ? fields.whole("better_epoch", -1, kMostCounted)
+                                                  : state.best_epoch;
+  state.stopped_early = fields.flag("stopped_early");
+  state.seconds = fields.number("seconds", 0, kMostCounted);
+  state.seed = fields.seed("seed");
+  state.planned_batch = fields.whole("planned_batch", 1, kMostBatch);
+  state.micro_batch = fields.whole("micro_batch", 1, kMostBatch);
+  state.effective_batch = fields.whole("effective_batch", 1, kMostBatch);
+  state.memory_reduced = fields.flag("relieved");
+  state.checkpointing = fields.flag("checkpointing");
+  state.segments = fields.whole("segments", 0, kMostBatch);
   return state;
 }
 

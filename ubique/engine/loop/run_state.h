@@ -49,7 +49,7 @@ struct RunState {
 };
 
 Json to_json(const RunState& state);
-/// Input error for a trainer state that lacks something.
+/// Input error for a trainer state that lacks something or has a wrong type or impossible value.
 RunState read_run_state(const Json& json);
 
 }  // namespace ubique::engine

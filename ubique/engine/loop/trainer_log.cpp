@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 
+#include "ubique/base/terminal/log.h"
 #include "ubique/base/text/text.h"
 #include "ubique/device/runtime.h"
 #include "ubique/engine/loop/trainer_run.h"
@@ -94,8 +96,21 @@ void TrainingRun::stop_if_all_skipped(const UpdateResult& update, double in_a_ro
        record.scale == 1 ? "" : fmt::format(", loss scale {:.3g}", record.scale), kept.string());
 }
 
-void TrainingRun::write_report(const std::string& status) {
-  device::synchronize(device_);
+/// False, with a warning, if the report cannot be written: it must never end a run.
+bool TrainingRun::write_report(const std::string& status) {
+  device::synchronize(device_);  // outside the try block: errors of earlier work belong to the run
+  report_time_ = Clock::now();
+  try {
+    folder_.write_report(report_content(status));
+  } catch (const std::exception& error) {
+    log::warn("[engine.report] the report could not be written; got \"{}\". The run goes on.",
+              error.what());
+    return false;
+  }
+  return true;
+}
+
+ReportContent TrainingRun::report_content(const std::string& status) {
   ReportContent content;
   content.title = fmt::format("{} on {}", plan_.needs, plan_.machine);
   content.plan = &plan_;
@@ -108,8 +123,7 @@ void TrainingRun::write_report(const std::string& status) {
                    {"updates", fmt::format("{} of {}", state_.step, total_)},
                    {"seed", recipe_.seed},
                    {"seconds", std::round(seconds() * 10) / 10}};
-  folder_.write_report(content);
-  report_time_ = Clock::now();
+  return content;
 }
 
 }  // namespace ubique::engine

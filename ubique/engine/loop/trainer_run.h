@@ -49,7 +49,8 @@ class TrainingRun {
   bool log_is_due() const;
   void log_update(const UpdateResult& update);
   void stop_if_all_skipped(const UpdateResult& update, double in_a_row, const StepRecord& record);
-  void write_report(const std::string& status);
+  bool write_report(const std::string& status);
+  ReportContent report_content(const std::string& status);
 
   // trainer_save.cpp
   Checkpoint checkpoint(const UpdateResult* skipped = nullptr);  // as of before that update

@@ -7,6 +7,7 @@
 #include "ubique/base/terminal/log.h"
 #include "ubique/device/runtime.h"
 #include "ubique/engine/checkpoint/state_dict.h"
+#include "ubique/engine/loop/state_fields.h"
 #include "ubique/engine/loop/trainer_run.h"
 #include "ubique/engine/session/session.h"
 
@@ -141,7 +142,8 @@ void TrainingRun::resume(const Checkpoint& checkpoint) {
               recipe_.seed);
     state_.seed = recipe_.seed;
   }
-  const auto data = checkpoint.provenance.value("data", "");
+  const StateFields provenance(checkpoint.provenance, "provenance.");
+  const auto data = provenance.has("data") ? provenance.text("data") : "";
   if (data != fingerprint_) {
     log::warn("[engine.resume] the training data changed since the checkpoint: {} then, {} now",
               data, fingerprint_);

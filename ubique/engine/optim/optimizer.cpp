@@ -64,7 +64,9 @@ void Moments::load(const NamedTensors& state) {
   const std::map<std::string, at::Tensor> given(state.begin(), state.end());
   for (auto& [name, tensor] : tensors_) {
     const auto found = given.find(kind_ + "." + name);
-    check(found != given.end() && found->second.sizes() == tensor.sizes(), ErrorKind::Input,
+    check(found != given.end() && found->second.sizes() == tensor.sizes() &&
+              found->second.is_floating_point(),
+          ErrorKind::Input,
           "[engine.optimizer] the saved state is of another optimizer or network; got no {}.{} of "
           "the right shape. Start with --model instead of resuming.",
           kind_, name);
@@ -91,7 +93,14 @@ void AdamState::load(const NamedTensors& state, const std::string& optimizer) {
         "[engine.optimizer] the saved state is not {}'s; got no step counter. Start with --model "
         "instead of resuming.",
         optimizer);
-  step.fill_(counter.item<double>());
+  // A counter that is not finite, or too large for f32, would make every later update useless.
+  constexpr double kMostSteps = 1e15;
+  const double count = counter.is_complex() ? -1 : counter.item<double>();
+  check(count >= 0 && count <= kMostSteps, ErrorKind::Input,
+        "[engine.resume] the saved state of {} has a wrong 'step'; got {}, expected a number from "
+        "0 to {:.0e}. Start with --model instead of resuming.",
+        optimizer, count, kMostSteps);
+  step.fill_(count);
   means.load(state);
   squares.load(state);
 }

@@ -20,6 +20,14 @@ namespace {
 constexpr std::size_t kMostPoints = 480;  // about one per pixel of a chart's width
 constexpr double kLogSpan = 50;           // larger ratios hide the small values on a linear scale
 constexpr double kBoxSize = 1000;         // width and height in the SVG's own units
+constexpr double kMostTicks = 100;        // an axis has about five: a bound, whatever the numbers
+// Within these bounds spans and powers of ten of the values neither overflow nor vanish.
+constexpr double kLargestDrawn = 1e300, kSmallestSpan = 1e-290;
+// Values closer than this are drawn as one: ticks between them could not be told apart.
+constexpr double kSmallestRelativeSpan = 1e-9;
+
+/// False for NaN, infinity and what is too large for an axis; such values interrupt a line.
+bool is_drawable(double value) { return std::abs(value) <= kLargestDrawn; }
 
 /// Maps values to positions on an axis, 0 to 1.
 struct Scale {
@@ -52,9 +60,10 @@ std::vector<double> linear_ticks(Scale& scale, bool bytes, bool widen) {
     scale.high = std::ceil(scale.high / step - 1e-9) * step;
   }
   std::vector<double> ticks;
-  for (auto i = std::ceil(scale.low / step - 1e-9); i * step <= scale.high + 1e-9 * step; ++i) {
-    ticks.push_back(i * step);
-  }
+  const double first = std::ceil(scale.low / step - 1e-9);
+  const double last = std::floor(scale.high / step + 1e-9);
+  const auto count = static_cast<int>(std::clamp(last - first + 1, 0.0, kMostTicks));
+  for (int i = 0; i < count; ++i) ticks.push_back((first + i) * step);
   return ticks;
 }
 
@@ -77,8 +86,9 @@ struct Range {
   }
   bool empty() const { return low > high; }
   Scale scale() const {
-    if (high > low) return {low, high};
-    const double room = high == 0 ? 1 : std::abs(high) / 2;  // a single value is centred
+    const double largest = std::max(std::abs(low), std::abs(high));
+    if (high - low > std::max(kSmallestSpan, kSmallestRelativeSpan * largest)) return {low, high};
+    const double room = largest <= kSmallestSpan ? 1 : largest / 2;  // a single value is centred
     return {low - room, high + room};
   }
 };
@@ -99,8 +109,9 @@ std::optional<Drawing> lay_out_chart(const Chart& chart) {
   for (auto& series : drawing.chart.series) {
     series.points = thin_out(series.points, kMostPoints);
     for (const auto& point : series.points) {
-      if (std::isfinite(point.y)) across.add(point.x);
-      if (std::isfinite(point.y) && is_drawn(series)) up.add(point.y);
+      if (!is_drawable(point.x) || !is_drawable(point.y)) continue;
+      across.add(point.x);
+      if (is_drawn(series)) up.add(point.y);
     }
   }
   if (up.empty()) return {};
@@ -111,7 +122,8 @@ std::optional<Drawing> lay_out_chart(const Chart& chart) {
   std::erase_if(drawing.x_ticks, [](double tick) { return tick != std::floor(tick); });
   drawing.y = up.scale();
   const bool wide =
-      chart.may_be_logarithmic && drawing.y.low > 0 && drawing.y.high > kLogSpan * drawing.y.low;
+      chart.may_be_logarithmic && drawing.y.low > kSmallestSpan &&
+      drawing.y.high / kLogSpan > drawing.y.low;
   drawing.y_ticks = wide ? log_ticks(drawing.y) : linear_ticks(drawing.y, bytes, /*widen=*/true);
   return drawing;
 }
@@ -126,7 +138,7 @@ std::string line_path(const Drawing& drawing, const ChartPoints& points) {
   std::string path;
   bool drawn = false;
   for (const auto& point : points) {
-    const bool finite = std::isfinite(point.y);
+    const bool finite = is_drawable(point.y);
     if (finite) {
       fmt::format_to(std::back_inserter(path), "{}{:.1f} {:.1f}", drawn ? 'L' : 'M',
                      kBoxSize * drawing.left(point.x), kBoxSize * drawing.top(point.y));
@@ -140,7 +152,7 @@ std::string line_path(const Drawing& drawing, const ChartPoints& points) {
 std::string dot_path(const Drawing& drawing, const ChartPoints& points) {
   std::string path;
   for (const auto& point : points) {
-    if (!std::isfinite(point.y)) continue;
+    if (!is_drawable(point.y)) continue;
     fmt::format_to(std::back_inserter(path), "M{:.1f} {:.1f}h0", kBoxSize * drawing.left(point.x),
                    kBoxSize * drawing.top(point.y));
   }
@@ -274,7 +286,7 @@ std::string hover_values(const Drawing& drawing) {
     const auto& series = drawing.chart.series[i];
     Json points = Json::array();
     for (const auto& point : series.points) {
-      if (std::isfinite(point.y)) points.push_back({std::llround(point.x), round(point.y)});
+      if (is_drawable(point.y)) points.push_back({std::llround(point.x), round(point.y)});
     }
     json["series"].push_back(
         {{"name", series.name}, {"class", classes[i]}, {"points", std::move(points)}});
@@ -288,9 +300,9 @@ void keep_extremes(const ChartPoints& points, std::size_t begin, std::size_t end
                    ChartPoints& kept) {
   std::size_t low = begin, high = begin;
   for (std::size_t i = begin; i < end; ++i) {
-    if (!std::isfinite(points[i].y)) continue;
-    if (!std::isfinite(points[low].y) || points[i].y < points[low].y) low = i;
-    if (!std::isfinite(points[high].y) || points[i].y > points[high].y) high = i;
+    if (!is_drawable(points[i].y)) continue;
+    if (!is_drawable(points[low].y) || points[i].y < points[low].y) low = i;
+    if (!is_drawable(points[high].y) || points[i].y > points[high].y) high = i;
   }
   kept.push_back(points[std::min(low, high)]);
   if (low != high) kept.push_back(points[std::max(low, high)]);
@@ -313,7 +325,7 @@ ChartPoints thin_out(const ChartPoints& points, std::size_t most) {
 ChartPoints smooth(const ChartPoints& points, std::size_t window) {
   std::vector<double> sums = {0}, counts = {0};  // of the points before each index
   for (const auto& point : points) {
-    const bool finite = std::isfinite(point.y);
+    const bool finite = is_drawable(point.y);
     sums.push_back(sums.back() + (finite ? point.y : 0));
     counts.push_back(counts.back() + (finite ? 1 : 0));
   }

@@ -37,6 +37,13 @@ std::uint64_t most_inflated(std::uint64_t compressed) {
   return compressed > largest / kDeflateRatio ? largest : compressed * kDeflateRatio;
 }
 
+void check_inflation(std::uint64_t packed, std::uint64_t unpacked, const std::string& what) {
+  check(unpacked <= kFreelyInflated || unpacked / kMostPlausibleRatio <= packed, ErrorKind::Input,
+        "{} would grow too much when unpacked; got {} bytes from {} packed ones, expected at most "
+        "{} times as many above {} bytes. If it is genuine, unpack it yourself first.",
+        what, unpacked, packed, kMostPlausibleRatio, kFreelyInflated);
+}
+
 void GzipReader::Deleter::operator()(z_stream_s* stream) const {
   inflateEnd(stream);
   delete stream;

@@ -20,6 +20,15 @@ bool is_gzip(std::span<const std::byte> start);
 /// bits. Check a length that a header claims against this before allocating it.
 std::uint64_t most_inflated(std::uint64_t compressed);
 
+/// Input error for `unpacked` bytes that `packed` ones can hold, but only if they were made to fill
+/// memory: see the constants. `what` begins the message: "[io.zip] x.npz".
+void check_inflation(std::uint64_t packed, std::uint64_t unpacked, const std::string& what);
+
+/// Contents up to this size may be packed however well: a mask of zeros shrinks a thousandfold.
+constexpr std::uint64_t kFreelyInflated = 256ULL << 20U;
+/// Larger ones of real data shrink by less than 100, label maps and sparse tables included.
+constexpr std::uint64_t kMostPlausibleRatio = 200;
+
 /// Inflates directly into the caller's buffer. Several members in a row (as pigz and bgzip write
 /// them) are read as one content; bytes after the last one are ignored. Input error for a stream
 /// that is cut short, damaged or fails its checksum.

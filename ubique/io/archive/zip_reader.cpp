@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "ubique/base/error.h"
+#include "ubique/io/archive/gzip.h"
 #include "ubique/io/archive/zip_deflate.h"
 #include "ubique/io/text/printable.h"
 
@@ -14,7 +15,14 @@ namespace ubique::io {
 
 ZipReader::ZipReader(std::span<const std::byte> file, std::string name)
     : file_(file), name_(std::move(name)), entries_(parse_zip_directory(file_, name_)) {
-  for (std::size_t i = 0; i < entries_.size(); ++i) by_name_.emplace(entries_[i].name, i);
+  std::uint64_t packed = 0, unpacked = 0;  // of all entries: many small ones fill memory too
+  for (std::size_t i = 0; i < entries_.size(); ++i) {
+    by_name_.emplace(entries_[i].name, i);
+    if (!entries_[i].deflated) continue;
+    packed += entries_[i].packed;
+    unpacked += entries_[i].size;
+  }
+  check_inflation(packed, unpacked, fmt::format("[io.zip] {}", name_));
 }
 
 const ZipEntry* ZipReader::find(std::string_view name) const {

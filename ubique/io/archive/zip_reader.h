@@ -15,7 +15,8 @@ namespace ubique::io {
 
 class ZipReader {
  public:
-  /// `file` must outlive this; error messages call it `name`.
+  /// `file` must outlive this; error messages call it `name`. Input error for an archive that grows
+  /// beyond what real data do when unpacked (check_inflation).
   ZipReader(std::span<const std::byte> file, std::string name);
 
   const std::string& name() const { return name_; }

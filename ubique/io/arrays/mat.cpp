@@ -17,7 +17,11 @@ namespace {
 
 constexpr std::size_t kMatHeader = 128, kMatVersionAt = 124;
 constexpr int kDeepestMat = 32;
-constexpr std::size_t kMostMatValues = 4'000'000;
+constexpr std::size_t kMostMatValues = 1'000'000;  // OSIE's file has 50,000
+constexpr std::size_t kMostMatFields = 4096;
+// Files of fixations have some megabytes, and the numbers, which become doubles, some millions.
+constexpr std::size_t kMostInflatedMat = 128U << 20U;
+constexpr std::size_t kMostMatNumbers = 1U << 25U;
 
 // Array classes.
 constexpr std::int64_t kCellClass = 1, kStructClass = 2, kCharClass = 4, kFirstNumber = 6,
@@ -42,7 +46,10 @@ class MatReader {
   /// more.
   std::size_t count_of(const MatCursor& cursor, const MatValue& value, std::size_t parts) const;
 
-  std::size_t values_ = 0;
+  /// Numbers of the file as doubles, limited in all.
+  std::vector<double> limited_numbers(MatCursor& cursor, const MatElement& element);
+
+  std::size_t values_ = 0, numbers_ = 0;
 };
 
 std::string mat_name(const MatElement& element) {
@@ -96,8 +103,16 @@ std::size_t MatReader::count_of(const MatCursor& cursor, const MatValue& value,
   return count;
 }
 
+std::vector<double> MatReader::limited_numbers(MatCursor& cursor, const MatElement& element) {
+  numbers_ += cursor.number_count(element);
+  if (numbers_ > kMostMatNumbers) {
+    cursor.damaged("it holds more than {} numbers", kMostMatNumbers);
+  }
+  return cursor.numbers(element);
+}
+
 void MatReader::read_numbers(MatCursor& cursor, MatValue& value) {
-  value.numbers = cursor.numbers(cursor.next());
+  value.numbers = limited_numbers(cursor, cursor.next());
   check_count(cursor, value, value.numbers.size());
 }
 
@@ -116,7 +131,7 @@ void MatReader::read_text(MatCursor& cursor, MatValue& value) {
     value.text = mat_name(element);
     return;
   }
-  const auto codes = cursor.numbers(element);
+  const auto codes = limited_numbers(cursor, element);
   check_count(cursor, value, codes.size());
   if (codes.empty()) return;
   const auto rows = static_cast<std::size_t>(value.rows());
@@ -148,6 +163,9 @@ std::vector<std::string> MatReader::field_names(MatCursor& cursor) {
   const auto all = mat_name(cursor.next());
   if (length.size() != 1 || length[0] < 1) cursor.damaged("a struct has no names");
   const auto step = static_cast<std::size_t>(length[0]);
+  if (all.size() / step > kMostMatFields) {
+    cursor.damaged("a struct has more than {} fields", kMostMatFields);
+  }
   std::vector<std::string> names;
   for (std::size_t at = 0; at + step <= all.size(); at += step) {
     names.emplace_back(all.substr(at, step).c_str());
@@ -203,12 +221,14 @@ std::vector<MatVariable> parse_mat(std::span<const std::byte> file, const std::s
   const bool big = check_mat_header(file, name);
   MatCursor cursor(file.subspan(kMatHeader), big, name);
   MatReader reader;
+  std::size_t most_inflated = kMostInflatedMat;
   std::vector<MatVariable> variables;
   while (!cursor.at_end()) {
     auto element = cursor.next();
     std::vector<std::byte> inflated;
     if (element.type == MatType::Compressed) {
-      inflated = inflate_mat(element.bytes, name);
+      inflated = inflate_mat(element.bytes, big, most_inflated, name);
+      most_inflated -= std::min(most_inflated, inflated.size());
       element = MatCursor(inflated, big, name).next();
     }
     if (element.type != MatType::Matrix) continue;  // unknown elements are skipped

@@ -13,8 +13,9 @@
 namespace ubique::io {
 namespace {
 
-constexpr std::size_t kMostInflatedMat = 1U << 30U;
-constexpr std::size_t kMatStep = 1U << 16U;
+constexpr std::size_t kMatTag = 8;
+// What may follow an element: its padding to 8 bytes, and a byte by which zlib sees the end.
+constexpr std::size_t kMatPadding = 16;
 
 std::size_t mat_width(MatType type) {
   switch (type) {
@@ -59,6 +60,15 @@ double mat_number(MatType type, std::uint64_t bits) {
   }
 }
 
+/// Bytes of an element with its tag, from the tag.
+std::size_t tagged_bytes(std::span<const std::byte> tag, bool big) {
+  const auto load = [&](std::size_t at) {
+    return big ? load_big(tag.subspan(at, 4)) : load_little(tag.subspan(at, 4));
+  };
+  const bool is_small = load(0) >> 16U != 0;  // the bytes are inside the tag
+  return is_small ? kMatTag : kMatTag + load(4);
+}
+
 }  // namespace
 
 std::uint64_t MatCursor::load(std::span<const std::byte> bytes) const {
@@ -88,13 +98,18 @@ MatElement MatCursor::next() {
   return {type, bytes};
 }
 
-std::vector<double> MatCursor::numbers(const MatElement& element) const {
+std::size_t MatCursor::number_count(const MatElement& element) const {
   const auto width = mat_width(element.type);
   if (width == 0 || element.bytes.size() % width != 0) {
     damaged("numbers have the type {} and {} bytes", static_cast<std::uint64_t>(element.type),
             element.bytes.size());
   }
-  std::vector<double> values(element.bytes.size() / width);
+  return element.bytes.size() / width;
+}
+
+std::vector<double> MatCursor::numbers(const MatElement& element) const {
+  std::vector<double> values(number_count(element));
+  const auto width = mat_width(element.type);
   for (std::size_t i = 0; i < values.size(); ++i) {
     values[i] = mat_number(element.type, load(element.bytes.subspan(i * width, width)));
   }
@@ -105,12 +120,15 @@ std::vector<std::int64_t> MatCursor::integers(const MatElement& element) const {
   if (element.type != MatType::I32 && element.type != MatType::U32) {
     damaged("sizes have the type {}", static_cast<std::uint64_t>(element.type));
   }
+  constexpr std::size_t kMostSizes = 64;  // flags are 2, dimensions 32 at most
+  if (number_count(element) > kMostSizes) damaged("an array has {} sizes", number_count(element));
   std::vector<std::int64_t> values;
   for (const double value : numbers(element)) values.push_back(static_cast<std::int64_t>(value));
   return values;
 }
 
-std::vector<std::byte> inflate_mat(std::span<const std::byte> compressed, const std::string& name) {
+std::vector<std::byte> inflate_mat(std::span<const std::byte> compressed, bool big,
+                                   std::size_t most, const std::string& name) {
   z_stream stream{};
   if (inflateInit(&stream) != Z_OK) throw std::bad_alloc();
   const std::unique_ptr<z_stream, int (*)(z_stream*)> end(&stream, inflateEnd);
@@ -119,16 +137,22 @@ std::vector<std::byte> inflate_mat(std::span<const std::byte> compressed, const 
   stream.avail_in = static_cast<uInt>(compressed.size());  // sizes in .mat files have 32 bits
   std::vector<std::byte> out;
   int result = Z_OK;
-  while (result == Z_OK) {
+  const auto inflate_to = [&](std::size_t size) {
     const auto done = out.size();
-    check(done < kMostInflatedMat, ErrorKind::Input,
-          "[io.mat] {} holds a variable of more than 1 GiB, which is more than can be read here.",
-          name);
-    out.resize(std::max(kMatStep, done * 2));
+    out.resize(size);
     stream.next_out = reinterpret_cast<Bytef*>(out.data() + done);
-    stream.avail_out = static_cast<uInt>(out.size() - done);
-    result = inflate(&stream, Z_NO_FLUSH);
-    out.resize(out.size() - stream.avail_out);
+    stream.avail_out = static_cast<uInt>(size - done);
+    while (result == Z_OK && stream.avail_out > 0) result = inflate(&stream, Z_NO_FLUSH);
+    out.resize(size - stream.avail_out);
+  };
+  inflate_to(kMatTag);
+  if (result == Z_OK) {
+    const auto claimed = tagged_bytes(out, big);
+    check(claimed <= most, ErrorKind::Input,
+          "[io.mat] {} holds too much; got a variable of {} bytes, expected at most {} more in all "
+          "compressed ones.",
+          name, claimed, most);
+    inflate_to(claimed + kMatPadding);
   }
   check(result == Z_STREAM_END, ErrorKind::Input,
         "[io.mat] {} is damaged or cut short; its compressed part ends in '{}' after {} bytes. "

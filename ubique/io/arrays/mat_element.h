@@ -46,6 +46,8 @@ class MatCursor {
   MatElement next();
   MatCursor inside(const MatElement& element) const { return {element.bytes, big_, *name_}; }
 
+  /// How many numbers the element holds; Input error if it holds something else.
+  std::size_t number_count(const MatElement& element) const;
   /// The element's numbers, converted to double.
   std::vector<double> numbers(const MatElement& element) const;
   /// Integers: sizes and flags.
@@ -66,7 +68,9 @@ class MatCursor {
   const std::string* name_;
 };
 
-/// The content of a compressed element.
-std::vector<std::byte> inflate_mat(std::span<const std::byte> compressed, const std::string& name);
+/// The content of a compressed element: one element of at most `most` bytes, decided by its tag
+/// before the rest is inflated.
+std::vector<std::byte> inflate_mat(std::span<const std::byte> compressed, bool big,
+                                   std::size_t most, const std::string& name);
 
 }  // namespace ubique::io

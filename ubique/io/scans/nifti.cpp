@@ -49,7 +49,6 @@ NiftiContent read_content(NiftiSource& source) {
 
 /// Reads into the final buffer, without a copy.
 NiftiImage read_voxels(const NiftiContent& content, NiftiSource& source) {
-  source.skip(content.data_begin - source.position());
   const auto& header = content.header;
   const auto fail_short = [&](const char* how, std::uint64_t got) {
     fail(ErrorKind::Input,
@@ -59,7 +58,11 @@ NiftiImage read_voxels(const NiftiContent& content, NiftiSource& source) {
          shape_text({header.shape[0], header.shape[1], header.shape[2], header.volumes}),
          to_string(header.dtype));
   };
-  if (content.data_bytes > source.most_left()) fail_short("at most", source.most_left());
+  const auto before = content.data_begin - source.position();
+  const auto most = source.most_left() - std::min(before, source.most_left());
+  if (content.data_bytes > most) fail_short("at most", most);
+  check_size(content, source);  // before anything large is inflated
+  source.skip(before);
   NiftiImage image{header, {}};
   image.bytes.resize(content.data_bytes);
   const auto count = source.read(image.bytes);
@@ -131,6 +134,10 @@ NiftiSource::NiftiSource(const std::filesystem::path& path)
 NiftiSource::NiftiSource(std::span<const std::byte> file, std::string name)
     : file_(file), name_(std::move(name)) {
   if (is_gzip(file_)) gzip_.emplace(file_, name_);
+}
+
+std::optional<std::uint64_t> NiftiSource::packed_bytes() const {
+  return gzip_ ? std::optional<std::uint64_t>(file_.size()) : std::nullopt;
 }
 
 std::uint64_t NiftiSource::most_left() const {

@@ -55,7 +55,8 @@ NiftiHeader read_nifti_header(const std::filesystem::path& path);
 /// Input error that names the file, what was found and what was expected, for anything that is not
 /// a volume of plain numbers: other formats by name (DICOM, MGZ, a web page), truncated data or
 /// gzip, dimensions that are zero, negative or implausible, complex and RGB types, spacing or
-/// affine that is zero, infinite or singular. Never allocates more than the file can fill.
+/// affine that is zero, infinite or singular, more than kMostVoxels, gzip streams that grow beyond
+/// what scans do. Never allocates more than the file can fill.
 NiftiImage read_nifti(const std::filesystem::path& path);
 
 /// The same from memory, gzipped or not; error messages call the file `name`.
@@ -88,6 +89,8 @@ class NiftiSource {
 
   const std::string& name() const { return name_; }
   std::uint64_t position() const { return position_; }
+  /// The bytes of a gzipped file; nothing for one that is not packed.
+  std::optional<std::uint64_t> packed_bytes() const;
   /// An upper bound of the bytes that are still to come.
   std::uint64_t most_left() const;
   /// Fills `out` as far as the content reaches; returns the number of bytes.

@@ -121,6 +121,19 @@ NiftiContent parse_nifti_header(std::span<const std::byte> start, const std::str
   return content;
 }
 
+void check_size(const NiftiContent& content, const NiftiSource& source) {
+  const auto& shape = content.header.shape;
+  const auto voxels = element_count({shape[0], shape[1], shape[2]});
+  check(voxels && *voxels <= kMostVoxels, ErrorKind::Input,
+        "[io.nifti] {}: too many voxels; got {}, expected at most {} in a volume. Resample or crop "
+        "it first.",
+        source.name(), shape_text({shape[0], shape[1], shape[2]}), kMostVoxels);
+  if (const auto packed = source.packed_bytes()) {
+    check_inflation(*packed, content.data_begin + content.data_bytes,
+                    fmt::format("[io.nifti] {}", source.name()));
+  }
+}
+
 std::optional<std::int64_t> nifti_datatype(DType dtype) {
   for (const auto& row : kNiftiTypes) {
     if (row.dtype == dtype) return row.number;

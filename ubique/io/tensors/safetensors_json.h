@@ -3,6 +3,7 @@
 // the syntax only; safetensors_reader checks that the numbers fit together and into the file.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -25,14 +26,17 @@ using Metadata = std::map<std::string, std::string>;
 
 inline constexpr std::string_view kMetadataKey = "__metadata__";
 
+/// The largest published models have fewer in all their files together.
+inline constexpr std::size_t kMaxSafetensorsTensors = 1U << 17U;
+
 struct SafetensorsJson {
   std::vector<TensorInfo> tensors;  ///< in the order of the header
   Metadata metadata;
 };
 
 /// Input error for text that is not JSON, for anything but the format's own keys and types, for
-/// keys given twice, for numbers that are negative, fractional or too large. Tensor names given
-/// twice are found by parse_safetensors_header. One pass; builds no JSON tree.
+/// keys given twice, for numbers that are negative, fractional or too large, for too many tensors.
+/// Tensor names given twice are found by parse_safetensors_header. One pass; builds no JSON tree.
 SafetensorsJson parse_safetensors_json(std::string_view text, const std::string& file);
 
 /// One line without spaces, metadata first, tensors in the given order: as Python writes it.

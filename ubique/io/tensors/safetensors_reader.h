@@ -50,6 +50,8 @@ class SafetensorsFile {
   /// Copies a tensor's bytes to `out`, which must have their size. Faster than copying bytes(),
   /// because it causes no page faults. Thread-safe.
   void read(const TensorInfo& tensor, std::span<std::byte> out) const;
+  /// The part of a tensor's bytes that begins at `offset`. Input error if the file became shorter.
+  void read_part(const TensorInfo& tensor, std::uint64_t offset, std::span<std::byte> out) const;
 
  private:
   SafetensorsFile(std::span<const std::byte> file, std::string name);

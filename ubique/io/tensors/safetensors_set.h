@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "ubique/io/tensors/safetensors_reader.h"
+#include "ubique/io/tensors/tensor_stats.h"
 
 namespace ubique::io {
 
@@ -51,6 +52,8 @@ class SafetensorsSet {
   const SafetensorsFile& file_of(const TensorInfo& tensor) const;
   std::span<const std::byte> bytes(const TensorInfo& tensor) const;
   void read(const TensorInfo& tensor, std::span<std::byte> out) const;
+  /// Reads the file instead of its map: Input error if it becomes shorter meanwhile.
+  std::optional<TensorStats> stats(const TensorInfo& tensor) const;
 
  private:
   void open_index(const std::filesystem::path& path);

@@ -70,26 +70,37 @@ class StatsSum {
   double high_ = -std::numeric_limits<double>::infinity();
 };
 
+/// What the statistics are made of.
+struct StatsSource {
+  std::uint64_t size;
+  const ReadBytes& read;
+};
+
 template <typename T, typename Decode>
-TensorStats stats_of(std::span<const std::byte> bytes, Decode decode) {
-  constexpr std::size_t kBlock = 4096;
-  std::vector<T> raw(kBlock);  // copied, because the bytes may be unaligned
-  std::vector<double> values(kBlock);
+TensorStats stats_of(const StatsSource& source, Decode decode) {
+  constexpr std::size_t kBlock = 4096, kPiece = 64 * kBlock;  // values summed and read at a time
+  const auto all = source.size / sizeof(T);
+  std::vector<T> raw(std::min<std::uint64_t>(kPiece, all));
+  std::vector<double> values(std::min(kBlock, raw.size()));
   StatsSum sum;
-  while (bytes.size() >= sizeof(T)) {
-    const auto count = std::min(kBlock, bytes.size() / sizeof(T));
-    std::memcpy(raw.data(), bytes.data(), count * sizeof(T));
-    std::transform(raw.begin(), raw.begin() + static_cast<std::ptrdiff_t>(count), values.begin(),
-                   [&](T value) { return static_cast<double>(decode(value)); });
-    sum.add({values.data(), count});
-    bytes = bytes.subspan(count * sizeof(T));
+  for (std::uint64_t done = 0; done < all;) {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(raw.size(), all - done));
+    const auto piece = std::span(raw).first(count);
+    source.read(done * sizeof(T), std::as_writable_bytes(piece));
+    for (std::size_t at = 0; at < count; at += kBlock) {
+      const auto block = piece.subspan(at, std::min(kBlock, count - at));
+      std::transform(block.begin(), block.end(), values.begin(),
+                     [&](T value) { return static_cast<double>(decode(value)); });
+      sum.add({values.data(), block.size()});
+    }
+    done += count;
   }
   return sum.result();
 }
 
 template <typename T>
-TensorStats stats_of(std::span<const std::byte> bytes) {
-  return stats_of<T>(bytes, [](T value) { return value; });
+TensorStats stats_of(const StatsSource& source) {
+  return stats_of<T>(source, [](T value) { return value; });
 }
 
 float with_sign(float magnitude, bool negative) { return negative ? -magnitude : magnitude; }
@@ -125,37 +136,44 @@ float decode_f8e5m2(std::uint8_t bits) {
 }
 
 std::optional<TensorStats> tensor_stats(DType dtype, std::span<const std::byte> bytes) {
+  return tensor_stats(dtype, bytes.size(), [&](std::uint64_t offset, std::span<std::byte> out) {
+    std::memcpy(out.data(), bytes.data() + offset, out.size());
+  });
+}
+
+std::optional<TensorStats> tensor_stats(DType dtype, std::uint64_t size, const ReadBytes& read) {
+  const StatsSource source{size, read};
   switch (dtype) {
     case DType::Bool:
-      return stats_of<std::uint8_t>(bytes, [](auto b) { return b != 0 ? 1 : 0; });
+      return stats_of<std::uint8_t>(source, [](auto b) { return b != 0 ? 1 : 0; });
     case DType::U8:
-      return stats_of<std::uint8_t>(bytes);
+      return stats_of<std::uint8_t>(source);
     case DType::I8:
-      return stats_of<std::int8_t>(bytes);
+      return stats_of<std::int8_t>(source);
     case DType::U16:
-      return stats_of<std::uint16_t>(bytes);
+      return stats_of<std::uint16_t>(source);
     case DType::I16:
-      return stats_of<std::int16_t>(bytes);
+      return stats_of<std::int16_t>(source);
     case DType::U32:
-      return stats_of<std::uint32_t>(bytes);
+      return stats_of<std::uint32_t>(source);
     case DType::I32:
-      return stats_of<std::int32_t>(bytes);
+      return stats_of<std::int32_t>(source);
     case DType::U64:
-      return stats_of<std::uint64_t>(bytes);
+      return stats_of<std::uint64_t>(source);
     case DType::I64:
-      return stats_of<std::int64_t>(bytes);
+      return stats_of<std::int64_t>(source);
     case DType::F8E4M3:
-      return stats_of<std::uint8_t>(bytes, decode_f8e4m3);
+      return stats_of<std::uint8_t>(source, decode_f8e4m3);
     case DType::F8E5M2:
-      return stats_of<std::uint8_t>(bytes, decode_f8e5m2);
+      return stats_of<std::uint8_t>(source, decode_f8e5m2);
     case DType::F16:
-      return stats_of<std::uint16_t>(bytes, decode_f16);
+      return stats_of<std::uint16_t>(source, decode_f16);
     case DType::BF16:
-      return stats_of<std::uint16_t>(bytes, decode_bf16);
+      return stats_of<std::uint16_t>(source, decode_bf16);
     case DType::F32:
-      return stats_of<float>(bytes);
+      return stats_of<float>(source);
     case DType::F64:
-      return stats_of<double>(bytes);
+      return stats_of<double>(source);
     case DType::C64:
       break;
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -23,6 +24,12 @@ struct TensorStats {
 
 /// 64-bit integers are rounded to fp64. Nothing for complex numbers.
 std::optional<TensorStats> tensor_stats(DType dtype, std::span<const std::byte> bytes);
+
+/// Fills the span with the bytes that begin at the offset.
+using ReadBytes = std::function<void(std::uint64_t offset, std::span<std::byte> out)>;
+/// The same of `size` bytes that are read block by block: for files, whose memory map would end the
+/// program with a signal if they became shorter meanwhile.
+std::optional<TensorStats> tensor_stats(DType dtype, std::uint64_t size, const ReadBytes& read);
 
 // Exact conversions of the small floating-point types.
 float decode_f16(std::uint16_t bits);

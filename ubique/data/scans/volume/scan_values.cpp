@@ -113,6 +113,7 @@ class ScanValues::Source {
       stream_.emplace(path);
       content_ = read_start(*stream_);
       if (content_.paired || content_.data_bytes > stream_->most_left()) refuse();
+      io::check_size(content_, *stream_);
       stream_->skip(content_.data_begin - stream_->position());
     } else {
       whole_ = io::read_nifti(path);
