@@ -36,8 +36,7 @@ struct ContainerLimits {
   std::int64_t memory_used = 0;
   double cores = 0;  ///< 0 = none
 };
-ContainerLimits read_container_limits(const std::filesystem::path& root,
-                                      const std::string& groups);
+ContainerLimits read_container_limits(const std::filesystem::path& root, const std::string& groups);
 
 /// The value of one field of /proc/meminfo, in bytes.
 std::optional<std::int64_t> meminfo_field(const std::string& text, const std::string& field);

@@ -27,8 +27,8 @@ TEST_CASE("start: waiting threads spin briefly") {
 }
 
 TEST_CASE("start: what the user has set is kept") {
-  CHECK(start_environment(true, fake({{"PYTORCH_ENABLE_MPS_FALLBACK", "0"},
-                                      {"GOMP_SPINCOUNT", "infinity"}}))
+  CHECK(start_environment(
+            true, fake({{"PYTORCH_ENABLE_MPS_FALLBACK", "0"}, {"GOMP_SPINCOUNT", "infinity"}}))
             .empty());
   CHECK(start_environment(false, fake({{"OMP_WAIT_POLICY", "active"}})).empty());
 }

@@ -162,8 +162,8 @@ TEST_CASE("fixations: arrays of three dimensions are refused, and empty ones hav
   const std::vector<double> four = {1, 2, 3, 4};
   const auto cube = test::mat_numbers({1, 2, 2}, "fixLocs", four);
   CHECK(test::contains(error_of_file(folder, "a.mat", test::mat_file(cube)), "height x width"));
-  const auto cell = test::mat_array(test::kMatCell, {1, 1}, "fixCell",
-                                    test::mat_numbers({1, 2, 2}, "", four));
+  const auto cell =
+      test::mat_array(test::kMatCell, {1, 1}, "fixCell", test::mat_numbers({1, 2, 2}, "", four));
   CHECK(test::contains(error_of_file(folder, "b.mat", test::mat_file(cell)),
                        "input: [data.fixations] " + (folder / "b.mat").string()));
   const auto none = test::mat_numbers({2147483647, 0}, "fixLocs", {});

@@ -214,10 +214,10 @@ TEST_CASE("trainer: a trainer state of wrong types or impossible values is refus
     return refusal_of(ErrorKind::Input, [&] { train(again, toy_plan(), elsewhere); });
   };
   const std::vector<std::string> fields = {
-      "epoch", "update",     "step",        "open_updates",    "epoch_loss", "epoch_weight",
-      "best",  "best_epoch", "micro_batch", "effective_batch", "scores",     "skipped",
-      "seed",  "seconds",    "optimizer",   "generator",       "schedule",   "scaler",
-      "stopped_early"};
+      "epoch",        "update",   "step",       "open_updates", "epoch_loss",
+      "epoch_weight", "best",     "best_epoch", "micro_batch",  "effective_batch",
+      "scores",       "skipped",  "seed",       "seconds",      "optimizer",
+      "generator",    "schedule", "scaler",     "stopped_early"};
   for (const auto& field : fields) {
     for (const Json& value : {Json("wrong"), Json::array({1}), Json(-1e308)}) {
       CAPTURE(field);

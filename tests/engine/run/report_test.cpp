@@ -206,13 +206,21 @@ TEST_CASE("report: a chart with a wide range of positive values has a logarithmi
   CHECK(!contains(figure_of(0), "log scale"));
 }
 
-TEST_CASE("report: values one rounding apart, huge, tiny and equal ones have a chart of few ticks") {
+TEST_CASE(
+    "report: values one rounding apart, huge, tiny and equal ones have a chart of few ticks") {
   constexpr auto kMost = std::numeric_limits<double>::max();
   constexpr auto kLeast = std::numeric_limits<double>::denorm_min();
-  const std::vector<std::pair<double, double>> pairs = {
-      {2.5, 2.5000000000000004}, {-2.5, -2.5000000000000004}, {1e18, 1e18 + 128}, {7, 7},
-      {0, kLeast},               {kLeast, 1},                 {-1e300, 1e300},    {0, kMost},
-      {-kMost, kMost},           {1, INFINITY},               {NAN, -INFINITY}};
+  const std::vector<std::pair<double, double>> pairs = {{2.5, 2.5000000000000004},
+                                                        {-2.5, -2.5000000000000004},
+                                                        {1e18, 1e18 + 128},
+                                                        {7, 7},
+                                                        {0, kLeast},
+                                                        {kLeast, 1},
+                                                        {-1e300, 1e300},
+                                                        {0, kMost},
+                                                        {-kMost, kMost},
+                                                        {1, INFINITY},
+                                                        {NAN, -INFINITY}};
   for (const auto& [first, second] : pairs) {
     CAPTURE(first);
     CAPTURE(second);

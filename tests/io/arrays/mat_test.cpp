@@ -202,22 +202,22 @@ TEST_CASE("mat: absurd sizes and depths are refused before memory is taken") {
 TEST_CASE("mat: a small compressed variable that would fill memory is refused from its tag") {
   const MatMaker make;
   const auto tag_only = [&](std::uint32_t size) {
-    return make.file(zipped(make, make.number<std::uint32_t>(kMatrix) + make.number(size) +
-                                      std::string(1000, '\0')));
+    return make.file(zipped(
+        make, make.number<std::uint32_t>(kMatrix) + make.number(size) + std::string(1000, '\0')));
   };
   CHECK(test::contains(mat_error(tag_only(900'000'000)), "holds too much; got a variable of 9000"));
   CHECK(test::contains(mat_error(tag_only(2000)), "damaged or cut short"));
   // Each is allowed, all of them are not.
-  const auto one = zipped(make, make.array(kByte, {1 << 25, 1}, "a",
-                                           make.element(kU8, std::string(1U << 25U, '\0'))));
+  const auto one = zipped(
+      make, make.array(kByte, {1 << 25, 1}, "a", make.element(kU8, std::string(1U << 25U, '\0'))));
   CHECK(mat_error(make.file(one)) == "no error");
   CHECK(test::contains(mat_error(make.file(one + one)), "more than 33554432 numbers"));
 }
 
 TEST_CASE("mat: many field names, sizes or more inside a compressed part than its tag says") {
   const MatMaker make;
-  const auto names = make.small(kI32, make.number(std::int32_t{1})) +
-                     make.element(kI8, std::string(100'000, 'x'));
+  const auto names =
+      make.small(kI32, make.number(std::int32_t{1})) + make.element(kI8, std::string(100'000, 'x'));
   CHECK(test::contains(mat_error(make.file(make.array(kStruct, {1, 1}, "s", names))), "fields"));
   const std::vector<std::int32_t> sizes(100, 1);
   CHECK(test::contains(mat_error(make.file(make.array(kDouble, sizes, "d", ""))), "100 sizes"));

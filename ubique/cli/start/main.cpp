@@ -9,12 +9,6 @@
 
 namespace {
 
-#ifdef __APPLE__
-constexpr bool kIsMac = true;
-#else
-constexpr bool kIsMac = false;
-#endif
-
 std::optional<std::string> process_environment(const std::string& name) {
   const char* value = std::getenv(name.c_str());
   return value != nullptr ? std::optional<std::string>(value) : std::nullopt;
@@ -23,7 +17,8 @@ std::optional<std::string> process_environment(const std::string& name) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const auto& [name, value] : ubique::cli::start_environment(kIsMac, process_environment)) {
+  for (const auto& [name, value] :
+       ubique::cli::start_environment(UBIQUE_IS_MAC, process_environment)) {
     ::setenv(name.c_str(), value.c_str(), /*overwrite=*/1);
   }
   void* library = ::dlopen(UBIQUE_CLI_LIBRARY, RTLD_LAZY | RTLD_GLOBAL);

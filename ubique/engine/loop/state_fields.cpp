@@ -69,8 +69,8 @@ std::string StateFields::text(const std::string& key) const {
 
 std::uint64_t StateFields::seed(const std::string& key) const {
   const auto& value = at(key);
-  const bool natural = value.is_number_unsigned() ||
-                       (value.is_number_integer() && value.get<std::int64_t>() >= 0);
+  const bool natural =
+      value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
   if (!natural) refuse(key, "a whole number from 0");
   return value.get<std::uint64_t>();
 }
@@ -79,8 +79,8 @@ std::int64_t StateFields::whole(const std::string& key, std::int64_t least,
                                 std::int64_t most) const {
   const auto& value = at(key);
   // An unsigned number above 2^63 would become negative: compared before it is converted.
-  const bool large = value.is_number_unsigned() &&
-                     value.get<std::uint64_t>() > static_cast<std::uint64_t>(most);
+  const bool large =
+      value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(most);
   const auto in_range = [&](std::int64_t number) { return number >= least && number <= most; };
   if (!value.is_number_integer() || large || !in_range(value.get<std::int64_t>())) {
     refuse(key, fmt::format("a whole number from {} to {}", least, most));

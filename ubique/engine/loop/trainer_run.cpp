@@ -197,8 +197,9 @@ TrainResult TrainingRun::result(bool interrupted) {
   result.last_checkpoint = folder_.checkpoint_path("last");
   progress_->finish(note_);
   if (options_.report) {
-    const auto* status =
-        interrupted ? "interrupted" : state_.stopped_early ? "stopped early" : "finished";
+    const auto* status = interrupted            ? "interrupted"
+                         : state_.stopped_early ? "stopped early"
+                                                : "finished";
     if (write_report(status)) result.report = options_.folder / "report.html";
   }
   return result;

@@ -121,9 +121,8 @@ std::optional<Drawing> lay_out_chart(const Chart& chart) {
   drawing.x_ticks = linear_ticks(drawing.x, /*bytes=*/false, /*widen=*/false);
   std::erase_if(drawing.x_ticks, [](double tick) { return tick != std::floor(tick); });
   drawing.y = up.scale();
-  const bool wide =
-      chart.may_be_logarithmic && drawing.y.low > kSmallestSpan &&
-      drawing.y.high / kLogSpan > drawing.y.low;
+  const bool wide = chart.may_be_logarithmic && drawing.y.low > kSmallestSpan &&
+                    drawing.y.high / kLogSpan > drawing.y.low;
   drawing.y_ticks = wide ? log_ticks(drawing.y) : linear_ticks(drawing.y, bytes, /*widen=*/true);
   return drawing;
 }

@@ -21,8 +21,8 @@ std::filesystem::path model_path(const std::filesystem::path& path);
 std::filesystem::path newest_model(const std::filesystem::path& runs, const std::string& family);
 
 /// The checkpoint at `path`, or of the run there, without its trainer; nothing if `path` is a file
-/// of another system. Input error if it does not exist, and for a family other than `family` (empty:
-/// any).
+/// of another system. Input error if it does not exist, and for a family other than `family`
+/// (empty: any).
 std::optional<Checkpoint> open_checkpoint(const std::filesystem::path& path,
                                           const std::string& family);
 

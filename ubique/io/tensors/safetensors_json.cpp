@@ -263,9 +263,8 @@ void HeaderParser::finish_tensor() {
                         : !offsets_ ? "data_offsets"
                                     : nullptr;
   if (missing != nullptr) {
-    fail(ErrorKind::Input,
-         "[io.safetensors] {} has no {}; expected dtype, shape and data_offsets.", subject(),
-         missing);
+    fail(ErrorKind::Input, "[io.safetensors] {} has no {}; expected dtype, shape and data_offsets.",
+         subject(), missing);
   }
   if (offsets_->size() != 2) {
     fail(ErrorKind::Input,

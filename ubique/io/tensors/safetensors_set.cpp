@@ -289,10 +289,9 @@ void SafetensorsSet::read(const TensorInfo& tensor, std::span<std::byte> out) co
 
 std::optional<TensorStats> SafetensorsSet::stats(const TensorInfo& tensor) const {
   const auto& file = file_of(tensor);
-  return tensor_stats(tensor.dtype, tensor.size(),
-                      [&](std::uint64_t offset, std::span<std::byte> out) {
-                        file.read_part(tensor, offset, out);
-                      });
+  return tensor_stats(
+      tensor.dtype, tensor.size(),
+      [&](std::uint64_t offset, std::span<std::byte> out) { file.read_part(tensor, offset, out); });
 }
 
 }  // namespace ubique::io

@@ -283,8 +283,7 @@ TEST_CASE("import: a name of a million characters is refused, not parsed for eve
     while (name.size() < 1'000'000) name += part;
     write_as_safetensors(folder / "x.safetensors",
                          {engine::host_tensor_of(name + "/kernel", at::ones({3, 3, 3, 4}))});
-    const auto message =
-        refusal_of(ErrorKind::Input, [&] { load_any(folder / "x.safetensors"); });
+    const auto message = refusal_of(ErrorKind::Input, [&] { load_any(folder / "x.safetensors"); });
     CHECK(message.size() < 1000);
   }
 }

@@ -296,10 +296,10 @@ void refuse(PuzzleTextReader& reader, const Error& error, bool skips) {
 /// Names the lines that were skipped with a refused puzzle, so that no line vanishes.
 void end_skipping(PuzzleTextReader& reader) {
   if (reader.last_skipped > 0) {
-    const auto lines = reader.last_skipped == reader.first_skipped
-                           ? fmt::format("Line {} is", reader.first_skipped)
-                           : fmt::format("Lines {} to {} are", reader.first_skipped,
-                                         reader.last_skipped);
+    const auto lines =
+        reader.last_skipped == reader.first_skipped
+            ? fmt::format("Line {} is", reader.first_skipped)
+            : fmt::format("Lines {} to {} are", reader.first_skipped, reader.last_skipped);
     reader.refused->back() += fmt::format(" {} skipped with it.", lines);
   }
   reader.skips = false;

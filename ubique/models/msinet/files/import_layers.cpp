@@ -46,7 +46,8 @@ std::optional<std::string> torchvision_layer(int index) {
                                                             {26, 5, 2},
                                                             {28, 5, 3}}};
   for (const auto& [number, stage, layer] : kNumbers) {
-    if (number == index) return stage_layer(static_cast<char>('0' + stage), static_cast<char>('0' + layer));
+    if (number == index)
+      return stage_layer(static_cast<char>('0' + stage), static_cast<char>('0' + layer));
   }
   return std::nullopt;
 }
@@ -80,7 +81,8 @@ bool is_dense_layer(std::string_view name) {
   for (const std::string_view start : {"fc", "predictions"}) {
     if (!name.starts_with(start)) continue;
     const auto after = name.find_first_not_of(kDigits, start.size());
-    if (after != std::string_view::npos && std::string_view("./_").find(name[after]) != std::string_view::npos) {
+    if (after != std::string_view::npos &&
+        std::string_view("./_").find(name[after]) != std::string_view::npos) {
       return true;
     }
   }
