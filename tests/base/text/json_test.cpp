@@ -62,3 +62,10 @@ TEST_CASE("json: all kinds of values survive, and an object of many keys keeps t
 TEST_CASE("json: a document starts with its schema") {
   CHECK(json_document("info", 2).dump() == R"({"schema":"ubique.info","schema_version":2})");
 }
+
+TEST_CASE("json: the text of a document with a path that is not UTF-8 shows U+FFFD in its place") {
+  const Json document = {{"path", "a\xff\xfe.png"}, {"n", 1}};
+  CHECK(json_text(document) == "{\"path\":\"a\xEF\xBF\xBD\xEF\xBF\xBD.png\",\"n\":1}");
+  CHECK(json_text({{"n", 1}}, 2) == "{\n  \"n\": 1\n}");
+  CHECK(json_text("\xc3") == "\"\xEF\xBF\xBD\"");
+}

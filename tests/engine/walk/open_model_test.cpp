@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Families by name, models by whatever their files are.
 #include <ATen/ATen.h>
+#include <sys/stat.h>
 #include <torch/nn/module.h>
 
 #include <fstream>
@@ -144,4 +145,11 @@ TEST_CASE("state dict: a network moves in layout and dtype, its values do not") 
   plan.dtype.value = DType::F64;
   move_network(network, plan, c10::Device(c10::kCPU));
   CHECK((network.weight.scalar_type() == at::kDouble));
+}
+
+TEST_CASE("open: a pipe is refused at once instead of waiting for a writer") {
+  const ScratchFolder scratch;
+  const auto pipe = scratch / "pipe";
+  REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(contains(refusal_of(ErrorKind::Input, [&] { open_model(pipe); }), "is a pipe or a device"));
 }

@@ -152,7 +152,7 @@ std::string Progress::State::json_line() const {
   line["elapsed_seconds"] = elapsed();
   line["note"] = note;
   line["finished"] = finished;
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(line);
 }
 
 void Progress::State::draw() {

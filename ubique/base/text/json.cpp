@@ -117,6 +117,10 @@ Json parse_json(std::string_view text, const std::string& where) {
   return builder.take_root();
 }
 
+std::string json_text(const Json& document, int indent) {
+  return document.dump(indent, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+}
+
 Json json_document(std::string_view name, int version) {
   return {{"schema", fmt::format("ubique.{}", name)}, {"schema_version", version}};
 }

@@ -39,7 +39,7 @@ class JsonFields {
       value = found->second.get<T>();
     } catch (const Json::exception&) {
       fail(ErrorKind::Input, "[{}] {}: '{}' cannot be read; got {}.", tag_, where_, key,
-           found->second.dump());
+           json_text(found->second));
     }
     fields_.erase(found);
   }

@@ -44,7 +44,7 @@ void claim_scene_folder(const fs::path& folder, const SceneOptions& options) {
       "nothing is overwritten.",
       folder.string());
   make_folder(folder);
-  write_file(path, scene_note(options).dump(2) + "\n");
+  write_file(path, json_text(scene_note(options), 2) + "\n");
 }
 
 }  // namespace

@@ -40,9 +40,9 @@ Json to_document(const Manifest& manifest) {
 
 /// The text of the file: the document with its own digest added.
 std::string sealed_text(Json document) {
-  const auto body = document.dump(2, ' ', false, Json::error_handler_t::replace);
+  const auto body = json_text(document, 2);
   document[kDigestKey] = digest_of(body);
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, 2) + "\n";
 }
 
 Manifest from_document(const Json& document) {

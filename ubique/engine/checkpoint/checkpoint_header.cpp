@@ -51,7 +51,7 @@ void read_floats(Json& value) {
 }
 
 std::string text_of(const Json& value) {
-  return spell_floats(value).dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(spell_floats(value));
 }
 
 Json scores_json(const Scores& scores) {

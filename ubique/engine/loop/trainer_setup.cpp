@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "ubique/base/terminal/log.h"
+#include "ubique/base/text/json.h"
 #include "ubique/device/runtime.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/engine/loop/state_fields.h"
@@ -41,11 +42,13 @@ data::Sampler make_sampler(const Dataset& dataset, std::int64_t per_update, std:
 std::string first_difference(const Json& saved, const Json& wanted) {
   for (const auto& [key, value] : wanted.items()) {
     const auto found = saved.find(key);
-    if (found == saved.end()) return fmt::format("no {}, expected {}", key, value.dump());
-    if (*found != value) return fmt::format("{} {}, expected {}", key, found->dump(), value.dump());
+    if (found == saved.end()) return fmt::format("no {}, expected {}", key, json_text(value));
+    if (*found != value) {
+      return fmt::format("{} {}, expected {}", key, json_text(*found), json_text(value));
+    }
   }
   for (const auto& [key, value] : saved.items()) {
-    if (!wanted.contains(key)) return fmt::format("{} {}, expected none", key, value.dump());
+    if (!wanted.contains(key)) return fmt::format("{} {}, expected none", key, json_text(value));
   }
   return "the same keys in another form";
 }

@@ -44,7 +44,7 @@ Scores scores_of(const Json& json) {
 }
 
 std::string line_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(json) + "\n";
 }
 
 std::string line_of(const StepRecord& record) {

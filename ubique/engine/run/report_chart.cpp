@@ -290,7 +290,7 @@ std::string hover_values(const Drawing& drawing) {
     json["series"].push_back(
         {{"name", series.name}, {"class", classes[i]}, {"points", std::move(points)}});
   }
-  return escape_html(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return escape_html(json_text(json));
 }
 
 /// Minimum and maximum of points[begin, end), sorted by x; one point if they are the same or none

@@ -184,7 +184,7 @@ std::string fact_text(const Json& value) {
   if (value.is_number_float()) return number_text(value.get<double>());
   if (value.is_number_integer()) return count_text(value.get<std::int64_t>());
   if (value.is_boolean()) return value.get<bool>() ? "yes" : "no";
-  return value.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(value);
 }
 
 std::string curves_section(const ReportSource& source) {

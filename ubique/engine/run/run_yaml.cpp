@@ -22,7 +22,7 @@ std::string yaml_value(const std::string& text) {
   if (list || (plain && text.front() != '-' && text.front() != ' ' && text.back() != ' ')) {
     return text;
   }
-  return parse_number(text) ? text : Json(text).dump();
+  return parse_number(text) ? text : json_text(text);
 }
 
 /// A setting, or a section of settings in the order in which they were read.

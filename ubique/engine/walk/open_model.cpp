@@ -63,6 +63,10 @@ std::optional<Checkpoint> open_checkpoint(const fs::path& given, const std::stri
   check(fs::exists(path, ignored), ErrorKind::Input,
         "[engine.open] {} does not exist; expected a checkpoint folder or a file to import.",
         path.string());
+  // Families look at a file's first bytes: opening a pipe would wait for its writer.
+  check(fs::is_regular_file(path, ignored) || fs::is_directory(path, ignored), ErrorKind::Input,
+        "[engine.open] {} is a pipe or a device; expected a checkpoint folder or a file to import.",
+        path.string());
   if (!is_checkpoint(path)) return std::nullopt;
   auto checkpoint = load_checkpoint(path, /*with_trainer=*/false);
   check(family.empty() || checkpoint.family == family, ErrorKind::Input,

@@ -64,7 +64,7 @@ void write_tfjs(const fs::path& folder, const Json& document, std::span<const Tf
   AtomicFile raw(folder / kTfjsWeights);
   for (const auto& tensor : tensors) raw.write(tfjs_raw_bytes(tensor));
   raw.commit();
-  write_file(folder / kTfjsDocument, copy.dump());
+  write_file(folder / kTfjsDocument, json_text(copy));
 }
 
 }  // namespace ubique::io

@@ -31,7 +31,7 @@ ArcGrid parse_grid(const Json& json, const std::string& where) {
       const bool colour = cell.is_number_integer() && cell >= 0 && cell <= 9;
       check(colour, ErrorKind::Input,
             "[data.arc] {}, row {} holds no colour; got {}, expected 0 to 9.", where, row,
-            cell.dump());
+            json_text(cell));
       grid.cells.push_back(cell.get<std::uint8_t>());
     }
   }

@@ -4,6 +4,7 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/json.h"
 #include "ubique/data/puzzles/set/puzzle_metadata.h"
 #include "ubique/data/puzzles/set/puzzle_set.h"
 #include "ubique/io/archive/byte_order.h"
@@ -289,7 +290,7 @@ std::vector<std::string> read_identifiers(const fs::path& folder) {
   for (const auto& name : json) {
     check(name.is_string(), ErrorKind::Input,
           "[data.puzzles] {} names no puzzles; got {} at index {}, expected a text.", path.string(),
-          name.dump(), names.size());
+          json_text(name), names.size());
     names.push_back(name.get<std::string>());
   }
   return names;

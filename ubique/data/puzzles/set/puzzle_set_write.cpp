@@ -4,6 +4,7 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/json.h"
 #include "ubique/data/puzzles/set/puzzle_metadata.h"
 #include "ubique/data/puzzles/set/puzzle_set.h"
 #include "ubique/io/arrays/npy.h"
@@ -72,12 +73,12 @@ void write_puzzle_set(const fs::path& folder, const std::string& split, const Pu
   write_list(split_folder / "all__puzzle_identifiers.npy", set.puzzle_identifiers);
   write_list(split_folder / "all__puzzle_indices.npy", narrowed(set.puzzle_indices));
   write_list(split_folder / "all__group_indices.npy", narrowed(set.group_indices));
-  write_file(split_folder / "dataset.json", metadata_json(set).dump(2) + "\n");
+  write_file(split_folder / "dataset.json", json_text(metadata_json(set), 2) + "\n");
 }
 
 void write_identifiers(const fs::path& folder, const std::vector<std::string>& names) {
   make_folder(folder);
-  write_file(folder / "identifiers.json", Json(names).dump() + "\n");
+  write_file(folder / "identifiers.json", json_text(names) + "\n");
 }
 
 void claim_puzzle_folder(const fs::path& folder, const Json& provenance) {

@@ -60,7 +60,7 @@ void claim_folder(const fs::path& folder, const PhantomOptions& options) {
           (folder / part).string(), error.message());
   }
   if (!fs::exists(folder / kNoteName, error)) {
-    write_file(folder / kNoteName, note.dump(2) + "\n");
+    write_file(folder / kNoteName, json_text(note, 2) + "\n");
   }
 }
 

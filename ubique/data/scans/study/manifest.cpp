@@ -190,7 +190,7 @@ void write_manifest(const fs::path& path, const Cohort& cohort, const Json& extr
                    {"acquisition_types", acquisitions},
                    {"subject_ids", ids}};
   for (const auto& [key, value] : extra.items()) document[key] = value;
-  write_file(path, document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  write_file(path, json_text(document, 2) + "\n");
 }
 
 }  // namespace ubique::data

@@ -207,7 +207,8 @@ void write_splits(const fs::path& path, const Splits& splits) {
                    {"stratification_labels", splits.labels},
                    {"outer_folds", folds}};
   if (!splits.subject_ids.empty()) document["subject_ids"] = splits.subject_ids;
-  write_file(path, document.dump(2, ' ', true));  // no newline at the end: arc-meshchop writes none
+  // No newline at the end: arc-meshchop writes none.
+  write_file(path, document.dump(2, ' ', true, Json::error_handler_t::replace));
 }
 
 Splits read_splits(const fs::path& path) {
