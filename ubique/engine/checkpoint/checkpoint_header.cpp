@@ -50,9 +50,7 @@ void read_floats(Json& value) {
   }
 }
 
-std::string text_of(const Json& value) {
-  return json_text(spell_floats(value));
-}
+std::string text_of(const Json& value) { return json_text(spell_floats(value)); }
 
 Json scores_json(const Scores& scores) {
   auto json = Json::object();

@@ -43,9 +43,7 @@ Scores scores_of(const Json& json) {
   return scores;
 }
 
-std::string line_of(const Json& json) {
-  return json_text(json) + "\n";
-}
+std::string line_of(const Json& json) { return json_text(json) + "\n"; }
 
 std::string line_of(const StepRecord& record) {
   return line_of(Json{{"kind", "step"},

@@ -138,8 +138,7 @@ void RunFolder::write_configuration(const std::string& yaml) {
 void RunFolder::write_plan(const plan::Plan& plan) {
   auto document = json_document("run_plan", kPlanVersion);
   document.update(plan::to_json(plan));
-  write_file(state_->path / "plan.json",
-             json_text(document, 2) + "\n");
+  write_file(state_->path / "plan.json", json_text(document, 2) + "\n");
 }
 
 void RunFolder::log_step(const StepRecord& record) { state_->log(record); }
