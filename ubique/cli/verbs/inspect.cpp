@@ -90,7 +90,7 @@ std::string spread_json(const Json& json, std::size_t indent = 0) {
   const auto is_object = [](const Json& item) { return item.is_object() && !item.empty(); };
   const bool spread =
       is_object(json) || (json.is_array() && std::any_of(json.begin(), json.end(), is_object));
-  if (!spread) return json.dump();
+  if (!spread) return json_text(json);
   std::string text(1, json.is_object() ? '{' : '[');
   for (const auto& [key, value] : json.items()) {
     text += fmt::format("{}\n{:{}}", text.size() > 1 ? "," : "", "", indent + 2);
@@ -172,7 +172,7 @@ std::string tensor_table(const SafetensorsSet& set, const std::vector<const Tens
       row.push_back(std::filesystem::path(set.file_of(*tensor).name()).filename().string());
     }
     if (with_stats) {
-      if (const auto stats = io::tensor_stats(tensor->dtype, set.bytes(*tensor))) {
+      if (const auto stats = set.stats(*tensor)) {
         row.insert(row.end(), {stat_text(stats->min), stat_text(stats->max), stat_text(stats->mean),
                                stat_text(stats->std), std::to_string(stats->nan),
                                std::to_string(stats->infinite)});
@@ -197,7 +197,7 @@ Json tensor_json(const SafetensorsSet& set, const TensorInfo& tensor, bool with_
                {"data_offsets", {tensor.begin, tensor.end}},
                {"file", set.file_of(tensor).name()}};
   if (!with_stats) return json;
-  const auto stats = io::tensor_stats(tensor.dtype, set.bytes(tensor));
+  const auto stats = set.stats(tensor);
   json["stats"] = stats ? stats_json(*stats) : Json();
   return json;
 }

@@ -46,6 +46,6 @@ void print_out(const std::string& text) {
         "[cli.output] stdout takes no more data; got a write error, expected room for the output.");
 }
 
-void print_json(const Json& document) { print_out(document.dump(2) + "\n"); }
+void print_json(const Json& document) { print_out(json_text(document, 2) + "\n"); }
 
 }  // namespace ubique::cli

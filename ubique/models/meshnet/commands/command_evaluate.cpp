@@ -48,7 +48,7 @@ engine::Outcome scores_outcome(const Scoring& scoring, std::size_t asked) {
 void write_scores(const fs::path& folder, const Scoring& scoring, engine::Outcome& outcome) {
   try {
     write_file(folder / "scores.csv", scores_csv(scoring.scores));
-    write_file(folder / "scores.json", outcome.json.dump(2) + "\n");
+    write_file(folder / "scores.json", json_text(outcome.json, 2) + "\n");
     outcome.text += fmt::format("\nper subject: {}\n", (folder / "scores.csv").string());
   } catch (const Error& error) {
     log::error("{}", error.what());

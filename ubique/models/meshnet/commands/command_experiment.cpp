@@ -117,7 +117,7 @@ std::optional<RunRecord> train_and_test(engine::Session& session, engine::Reques
   if (trained.result.interrupted) return std::nullopt;
   auto& task = dynamic_cast<MeshNetTask&>(*trained.task);
   auto record = test_run(request, run, task, trained.result, session);
-  if (record) write_file(folder / "results.json", to_json(*record).dump(2) + "\n");
+  if (record) write_file(folder / "results.json", json_text(to_json(*record), 2) + "\n");
   return record;
 }
 
@@ -126,7 +126,7 @@ engine::Outcome sum_up(const ExperimentSettings& settings, const std::vector<Run
   engine::Outcome outcome;
   outcome.json = experiment_json(records, settings.policy,
                                  {{"restarts", settings.restarts}, {"runs_wanted", wanted}});
-  write_file(settings.folder / "experiment_results.json", outcome.json.dump(2) + "\n");
+  write_file(settings.folder / "experiment_results.json", json_text(outcome.json, 2) + "\n");
   outcome.text =
       fmt::format("{} of {} runs\n\n{}", records.size(), wanted, experiment_table(outcome.json));
   if (!settings.against.empty()) {

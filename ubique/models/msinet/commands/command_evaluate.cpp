@@ -143,7 +143,7 @@ engine::Outcome evaluate_msinet(const engine::Request& request) {
     if (!request.output.empty()) write_scores(request.output, name, rows, options, outcome);
   }
   if (!request.output.empty()) {
-    write_file(request.output / "scores.json", outcome.json.dump(2) + "\n");
+    write_file(request.output / "scores.json", json_text(outcome.json, 2) + "\n");
   }
   return outcome;
 }

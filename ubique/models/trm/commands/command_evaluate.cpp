@@ -118,7 +118,7 @@ void add_votes(const Evaluated& found, const EvaluateSettings& settings, engine:
   outcome.text += fmt::format("\nvotes of all variants, {} tasks with known answers:\n{}",
                               scores.tasks, table.to_text());
   if (settings.submission.empty()) return;
-  write_file(settings.submission, scores.submission.dump() + "\n");
+  write_file(settings.submission, json_text(scores.submission) + "\n");
   json["submission"] = settings.submission.string();
   outcome.text += fmt::format("submission: {}\n", settings.submission.string());
 }
@@ -163,7 +163,7 @@ engine::Outcome evaluate_trm(const engine::Request& request) {
     outcome.text += "stopped: these are the puzzles so far\n";
     outcome.code = ExitCode::Interrupted;
   }
-  if (!request.output.empty()) write_file(request.output, outcome.json.dump(2) + "\n");
+  if (!request.output.empty()) write_file(request.output, json_text(outcome.json, 2) + "\n");
   return outcome;
 }
 

@@ -75,7 +75,7 @@ engine::Outcome evaluate_chat(const engine::Request& request, TrmModel& model,
     outcome.text += "stopped: these are the conversations so far\n";
     outcome.code = ExitCode::Interrupted;
   }
-  if (!request.output.empty()) write_file(request.output, outcome.json.dump(2) + "\n");
+  if (!request.output.empty()) write_file(request.output, json_text(outcome.json, 2) + "\n");
   return outcome;
 }
 

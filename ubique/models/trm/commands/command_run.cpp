@@ -192,7 +192,7 @@ engine::Outcome run_puzzles(const engine::Request& request) {
   log::info("{}", summary_of(done));
   if (!request.output.empty()) {
     const bool json = request.output.extension() == ".json";
-    write_file(request.output, json ? outcome.json.dump(2) + "\n" : text);
+    write_file(request.output, json ? json_text(outcome.json, 2) + "\n" : text);
     outcome.text = fmt::format("{}; written to {}\n", summary_of(done), request.output.string());
   } else {
     outcome.text = settings.watch ? done.frames : text;
