@@ -29,7 +29,8 @@ TEST_CASE("open: a checkpoint whose header contradicts its weights is refused") 
   engine::Checkpoint checkpoint;
   checkpoint.family = "meshnet";
   checkpoint.model = model.file().tensors;
-  for (const auto& [key, value] : Json{{"kernel", 1}, {"classes", 7}, {"channels", 4096}}.items()) {
+  const Json lies = {{"kernel", 1}, {"classes", 7}, {"channels", 4096}};
+  for (const auto& [key, value] : lies.items()) {
     checkpoint.config = model.config();
     checkpoint.config[key] = value;
     engine::save_checkpoint(folder / "best", checkpoint);

@@ -104,13 +104,28 @@ LayerRecipe find_recipe(const MeshNetConfig& config, const ImportedLayers& layer
   return known_recipe(config, layers.naming, count, path.string());
 }
 
+/// The configuration in the file's header. Biases and norms that it denies would be left out
+/// without a word; shapes are compared when all is assembled.
+MeshNetConfig said_config(const Json& json, const MeshNetConfig& inferred, const fs::path& path) {
+  auto config = from_json(json, path.string());
+  const auto text = [](const MeshNetConfig& c) {
+    return fmt::format("{} biases and {} batch norms", c.bias ? "with" : "no",
+                       c.norm == Norm::Batch ? "with" : "no");
+  };
+  check(text(config) == text(inferred), ErrorKind::Input,
+        "[meshnet.import] {} holds another network than its header says; got weights {}, expected "
+        "{}.",
+        path.string(), text(inferred), text(config));
+  return config;
+}
+
 MeshNetFile assemble(const WeightFile& weights, const fs::path& path) {
   check(!weights.tensors.empty(), ErrorKind::Input,
         "[meshnet.import] {} holds no tensors; expected the weights of a MeshNet.", path.string());
   const auto layers = sort_layers(weights.tensors, path.string());
   auto config = infer_config(layers, path.string());
   if (weights.config) {
-    config = from_json(*weights.config, path.string());
+    config = said_config(*weights.config, config, path);
   } else {
     const auto recipe = find_recipe(config, layers, path);
     config.dilations = recipe.dilations;
