@@ -67,6 +67,16 @@ void check_same(const Ended& a, const Ended& b) {
   CHECK(a.result.steps == b.result.steps);
 }
 
+/// A training of one step, stopped there; returns its options without the stop.
+TrainOptions stopped_after_one_step(ToyTask& task, const std::filesystem::path& folder) {
+  auto options = toy_options(folder);
+  std::int64_t done = 0;
+  options.stop_requested = [&] { return ++done == 1; };
+  train(task, toy_plan(), options);
+  options.stop_requested = nullptr;
+  return options;
+}
+
 }  // namespace
 
 TEST_CASE("trainer: a run stopped anywhere resumes bit by bit") {
@@ -167,11 +177,8 @@ TEST_CASE("trainer: a checkpoint elsewhere can be resumed from in a new folder")
 TEST_CASE("trainer: a checkpoint of another model, optimizer or batch is refused") {
   const ScratchFolder scratch;
   const auto recipe = toy_recipe(2);
-  auto options = toy_options(scratch / "run");
-  std::int64_t done = 0;
-  options.stop_requested = [&] { return ++done == 1; };
   ToyTask task(recipe);
-  train(task, toy_plan(), options);
+  auto options = stopped_after_one_step(task, scratch / "run");
   options.resume = true;
   ToyTask other(recipe, {.dropout = 0.5});
   auto message = refusal_of(ErrorKind::Input, [&] { train(other, toy_plan(), options); });
@@ -198,11 +205,8 @@ TEST_CASE("trainer: a checkpoint of another model, optimizer or batch is refused
 TEST_CASE("trainer: a trainer state of wrong types or impossible values is refused by its field") {
   const ScratchFolder scratch;
   const auto recipe = toy_recipe(2);
-  auto options = toy_options(scratch / "run");
-  std::int64_t done = 0;
-  options.stop_requested = [&] { return ++done == 1; };
   ToyTask task(recipe);
-  train(task, toy_plan(), options);
+  auto options = stopped_after_one_step(task, scratch / "run");
   const auto good = load_checkpoint(scratch / "run" / "checkpoints" / "last");
   int number = 0;
   const auto refused = [&](const Checkpoint& checkpoint) {

@@ -18,9 +18,9 @@ inline std::map<std::string, std::string> start_environment(bool is_mac,
   std::map<std::string, std::string> variables;
   // Ops that Metal lacks run on the CPU instead of failing.
   if (is_mac) variables["PYTORCH_ENABLE_MPS_FALLBACK"] = "1";
-  // Threads that wait for others spin, by default for some 15 ms. Beside another program the one
+  // Threads that wait for others spin 300,000 times by default. Beside another program the one
   // waited for may not run at all, and spinning takes the core that it needs: training got tenfold
-  // slower. Half a millisecond (10,000) is as fast on a quiet machine; a twentieth of it is not.
+  // slower. 10,000 times are nearly as fast on a quiet machine, 1,000 are not.
   if (!environment("OMP_WAIT_POLICY")) variables["GOMP_SPINCOUNT"] = "10000";
   std::erase_if(variables, [&](const auto& variable) { return environment(variable.first); });
   return variables;
