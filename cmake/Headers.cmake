@@ -2,6 +2,10 @@
 # Two thirds of the time of a file that includes LibTorch are optimisation, so it is spent where it
 # pays: COLD code (what a command does once, what waits for LibTorch or a disk, tests) takes -O1.
 
+set(UBIQUE_COMMON_HEADERS algorithm array cmath cstdint filesystem functional map memory optional span
+    string string_view vector fmt/format.h nlohmann/json.hpp)
+set(UBIQUE_TORCH_HEADERS ATen/ATen.h torch/nn/module.h)
+
 # ubique_use_headers(TARGET [TORCH] [COLD])
 function(ubique_use_headers target)
   cmake_parse_arguments(HEADERS "TORCH;COLD" "" "" ${ARGN})
@@ -23,19 +27,29 @@ function(ubique_use_headers target)
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     target_compile_options(${target} PRIVATE -fPIC)
   endif()
-  target_precompile_headers(${target} REUSE_FROM ${header})
+  if(CMAKE_DISABLE_PRECOMPILE_HEADERS)
+    # clang-tidy cannot read g++'s precompiled headers; it gets them as text, and so sees what g++ sees.
+    set(headers ${UBIQUE_COMMON_HEADERS})
+    if(HEADERS_TORCH)
+      list(APPEND headers ${UBIQUE_TORCH_HEADERS})
+    endif()
+    list(TRANSFORM headers PREPEND "SHELL:-include ")
+    target_compile_options(${target} PRIVATE ${headers})
+  else()
+    target_precompile_headers(${target} REUSE_FROM ${header})
+  endif()
 endfunction()
 
 function(ubique_add_header name)
   file(WRITE "${PROJECT_BINARY_DIR}/${name}.cpp" "// exists to build the precompiled header\n")
   add_library(${name} OBJECT "${PROJECT_BINARY_DIR}/${name}.cpp")
   target_link_libraries(${name} PRIVATE fmt::fmt nlohmann_json::nlohmann_json Threads::Threads)
-  target_precompile_headers(${name} PRIVATE <algorithm> <array> <cmath> <cstdint> <filesystem>
-    <functional> <map> <memory> <optional> <span> <string> <string_view> <vector>
-    <fmt/format.h> <nlohmann/json.hpp>)
+  list(TRANSFORM UBIQUE_COMMON_HEADERS REPLACE "(.+)" "<\\1>" OUTPUT_VARIABLE headers)
+  target_precompile_headers(${name} PRIVATE ${headers})
   if("TORCH" IN_LIST ARGN)
     target_link_libraries(${name} PRIVATE Ubique::LibTorch)
-    target_precompile_headers(${name} PRIVATE <ATen/ATen.h> <torch/nn/module.h>)
+    list(TRANSFORM UBIQUE_TORCH_HEADERS REPLACE "(.+)" "<\\1>" OUTPUT_VARIABLE headers)
+    target_precompile_headers(${name} PRIVATE ${headers})
   endif()
   if(name MATCHES "_cold$")
     target_compile_options(${name} PRIVATE -O1)
