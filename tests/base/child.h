@@ -31,4 +31,11 @@ inline int wait_for(pid_t child) {
   return status;
 }
 
+/// In a child process of root: gives root's rights away, for permissions mean nothing to root.
+/// False if that cannot be done.
+inline bool become_ordinary_user() {
+  constexpr uid_t kNobody = 65534;
+  return ::geteuid() != 0 || ::setuid(kNobody) == 0;
+}
+
 }  // namespace ubique::test

@@ -32,10 +32,11 @@ enum class ExitCode : int {
 ExitCode exit_code(ErrorKind kind);
 std::string_view to_string(ErrorKind kind);
 
-/// Message form: "[room.verb] what; got X, expected Y. hint".
+/// Message form: "[room.verb] what; got X, expected Y. hint". Of a message that quotes a file at
+/// length the middle is left out. What prints it escapes it (printable.h).
 class Error : public std::runtime_error {
  public:
-  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
+  Error(ErrorKind kind, const std::string& message);
   ErrorKind kind() const { return kind_; }
 
  private:

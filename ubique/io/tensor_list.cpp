@@ -6,19 +6,17 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 #include "ubique/io/archive/file_type.h"
 #include "ubique/io/arrays/hdf5.h"
 #include "ubique/io/arrays/npz.h"
 #include "ubique/io/graphs/tf_graph.h"
 #include "ubique/io/tensors/safetensors_reader.h"
-#include "ubique/io/text/printable.h"
 #include "ubique/io/torch/torch_file.h"
 
 namespace ubique::io {
 namespace {
-
-constexpr std::size_t kStartBytes = 512;  // enough to tell every format
 
 std::vector<TensorInfo> without_values(std::vector<HostTensor> tensors) {
   std::vector<TensorInfo> infos;
@@ -49,7 +47,7 @@ std::string kind_text(const std::string& start) {
 }  // namespace
 
 std::vector<TensorInfo> list_tensors(const std::filesystem::path& path) {
-  const auto start = read_start(path, kStartBytes);
+  const auto start = read_start(path, kTellingBytes);
   auto tensors = list_known(path, start);
   check(tensors.has_value(), ErrorKind::Input,
         "[io.tensor_list] {} is no known tensor file; got {}.", path.string(), kind_text(start));
@@ -60,7 +58,7 @@ std::string contents_text(const std::filesystem::path& path) {
   constexpr std::size_t kShown = 4;
   if (std::filesystem::is_directory(path)) return "a folder";
   try {
-    const auto start = read_start(path, kStartBytes);
+    const auto start = read_start(path, kTellingBytes);
     const auto tensors = list_known(path, start);
     if (!tensors) return kind_text(start);
     std::vector<std::string> shown;

@@ -170,3 +170,17 @@ TEST_CASE("config: files are read, missing and broken ones are input errors") {
   write_file(folder / "run.yaml", "");
   CHECK(Config::from_file(folder / "run.yaml").get("a", 2) == 2);
 }
+
+TEST_CASE("config: another program's variable sets a key where ours does not, and is named") {
+  auto config = Config::from_text("dtype: f16\n", "run.yaml");
+  config.set_environment({});
+  config.add_variable("dtype", "ACE_PIPELINE_DTYPE");
+  CHECK(config.get<std::string>("dtype", "") == "f16");
+  config.set_environment({{"ACE_PIPELINE_DTYPE", "f32"}});
+  CHECK(config.get<std::string>("dtype", "") == "f32");
+  CHECK(config.where("dtype") == "environment ACE_PIPELINE_DTYPE");
+  config.set_environment({{"ACE_PIPELINE_DTYPE", "f32"}, {"UBIQUE_DTYPE", "bf16"}});
+  CHECK(config.get<std::string>("dtype", "") == "bf16");
+  config.set_flag("dtype", "f64");
+  CHECK(config.get<std::string>("dtype", "") == "f64");
+}

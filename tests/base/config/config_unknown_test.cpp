@@ -27,6 +27,15 @@ TEST_CASE("unknown keys: a misspelt one is named with its line and the nearest k
         "'learning_rate'?");
 }
 
+TEST_CASE("unknown keys: one that is read later can be announced, and is still read") {
+  const auto config = unknown_config("steps: 1\nstimuly: 2\n");
+  for (const auto* key : {"steps", "stimuli"}) config.expect(key);
+  CHECK(contains(error_of([&] { config.finish(); }),
+                 "run.yaml:2: unknown key stimuly. Did you mean 'stimuli'?"));
+  CHECK(config.resolved().empty());
+  CHECK(config.get("steps", 0) == 1);
+}
+
 TEST_CASE("unknown keys: hints come from the level of the key") {
   const auto config = unknown_config("outer: {}\nstep: 1\n");
   config.section("outer").get("steps", 0);

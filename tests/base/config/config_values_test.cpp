@@ -92,6 +92,9 @@ TEST_CASE("config values: lists in the file and on one line") {
   CHECK(flag_value<Strings>("a, b") == Strings{"a", "b"});
   CHECK(flag_value<Integers>("[1, 2]") == Integers{1, 2});
   CHECK(flag_value<Strings>("[]").empty());
+  CHECK(value_of<Numbers>("0.5") == Numbers{0.5});  // one number is a list of one
+  CHECK(value_of<Integers>("8") == Integers{8});
+  CHECK(contains(value_error<Integers>("8, 16"), "x must be a list of whole numbers; got '8, 16'"));
   CHECK(contains(value_error<Strings>("a"),
                  "x must be a list of texts; got 'a', expected e.g. [a, b]"));
   CHECK(contains(value_error<Integers>("[1, x]"), "x[1] must be a whole number; got 'x'"));

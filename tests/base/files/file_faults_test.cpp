@@ -3,12 +3,14 @@
 // child process, so that the limit and the signal stay there.
 #include <doctest/doctest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <csignal>
 
 #include "tests/base/child.h"
 #include "tests/base/scratch.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/files/output_path.h"
 
 using namespace ubique;
 using test::start_child;
@@ -34,6 +36,35 @@ TEST_CASE("file: a write that fails in the middle leaves the old file and no tem
   CHECK(WEXITSTATUS(status) == 0);
   CHECK(read_file(folder / "x") == "old");
   CHECK(folder.count() == 1);
+}
+
+TEST_CASE("file: what may not be read or written is named with the reason") {
+  const test::ScratchFolder folder;
+  write_file(folder / "denied", "x");
+  make_folder(folder / "locked");
+  REQUIRE(::chmod((folder / "denied").c_str(), 0) == 0);
+  REQUIRE(::chmod((folder / "locked").c_str(), 0) == 0);
+  const auto child = start_child([&] {
+    if (!test::become_ordinary_user()) return 77;
+    const auto is_denied = [](const auto& code) {
+      const auto error = test::error_of(code);
+      return error.starts_with("input: [base.file]") && test::contains(error, "Permission denied");
+    };
+    if (!is_denied([&] { check_readable(folder / "denied"); })) return 1;
+    if (!is_denied([&] { check_readable(folder / "locked"); })) return 2;
+    if (!is_denied([&] { check_readable(folder / "locked/x"); })) return 3;
+    if (!is_denied([&] { make_folder(folder / "locked"); })) return 4;
+    if (!is_denied([&] { check_output_folder(folder / "locked/a/b"); })) return 5;
+    return 0;
+  });
+  const int status = wait_for(child);
+  ::chmod((folder / "locked").c_str(), 0700);
+  REQUIRE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) {
+    MESSAGE("skipped: this system lets root not become another user");
+  } else {
+    CHECK(WEXITSTATUS(status) == 0);
+  }
 }
 
 TEST_CASE("file: a process killed half-way leaves the old file") {

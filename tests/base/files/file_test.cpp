@@ -177,3 +177,12 @@ TEST_CASE("file: mapping a pipe is refused at once instead of waiting for a writ
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
   CHECK_THROWS_AS(MappedFile{pipe}, Error);
 }
+
+TEST_CASE("file: links in a circle are named, and what is missing is left to the caller") {
+  const test::ScratchFolder folder;
+  fs::create_symlink("loop", folder / "loop");
+  CHECK(contains(error_of([&] { check_readable(folder / "loop"); }), "loop; Too many levels"));
+  CHECK(contains(error_of([&] { make_folder(folder / "loop"); }), "cannot make the folder"));
+  CHECK(error_of([&] { check_readable(folder / "nothing"); }) == "no error");
+  CHECK(error_of([&] { check_readable(folder.path()); }) == "no error");
+}

@@ -29,3 +29,14 @@ TEST_CASE("output: a path that cannot be written is refused before the work") {
       test::contains(test::refusal_of(ErrorKind::Input, [&] { check_output_file(scratch.path()); }),
                      "it is a folder"));
 }
+
+TEST_CASE("output: a folder for results is tried without making it") {
+  const test::ScratchFolder scratch;
+  write_file(scratch / "file", "x");
+  check_output_folder(scratch / "a/b");
+  check_output_folder(scratch.path());
+  CHECK(!fs::exists(scratch / "a"));
+  CHECK(test::contains(
+      test::refusal_of(ErrorKind::Input, [&] { check_output_folder(scratch / "file"); }),
+      "cannot make the folder"));
+}

@@ -61,6 +61,16 @@ TEST_CASE("log: braces in a message that is already made are left alone") {
         "ubique: {} {x\n");
 }
 
+TEST_CASE("log: foreign text cannot control the terminal or fill the screen") {
+  const auto text = written_to(STDERR_FILENO, [] {
+    log::warn("no {}", "\x1b[2J\xff\xC2\x9B\r file");
+    log::info("a\n\tb");
+    log::error("{}", std::string(1 << 20, 'y'));
+  });
+  CHECK(text.starts_with("ubique: warning: no \\x1b[2J\\xff\\x9b\\x0d file\nubique: a\n\tb\n"));
+  CHECK(text.size() < 20000);
+}
+
 TEST_CASE("log: a warning for one key appears once") {
   const auto text = written_to(STDERR_FILENO, [] {
     log::warn_once("log_test.a", "first");
@@ -68,6 +78,14 @@ TEST_CASE("log: a warning for one key appears once") {
     log::warn_once("log_test.b", "other");
   });
   CHECK(text == "ubique: warning: first\nubique: warning: other\n");
+}
+
+TEST_CASE("log: a note that may be given often appears once") {
+  const auto text = written_to(STDERR_FILENO, [] {
+    log::info_once("log_test: a device");
+    log::info_once("log_test: a device");
+  });
+  CHECK(text == "ubique: log_test: a device\n");
 }
 
 TEST_CASE("log: colour needs a terminal, and NO_COLOR or a dumb one forbids it") {

@@ -38,3 +38,9 @@ TEST_CASE("table: cells beyond the header are dropped") {
   table.add_row({"1", "2"});
   CHECK(table.to_text() == "a\n─\n1\n");
 }
+
+TEST_CASE("table: foreign text is escaped, and the columns stay straight") {
+  Table table({"a", "b"});
+  table.add_row({"\x1b[2J", "x"});
+  CHECK(table.to_text() == "a        b\n──────────\n\\x1b[2J  x\n");
+}

@@ -69,3 +69,9 @@ TEST_CASE("json: the text of a document with a path that is not UTF-8 shows U+FF
   CHECK(json_text({{"n", 1}}, 2) == "{\n  \"n\": 1\n}");
   CHECK(json_text("\xc3") == "\"\xEF\xBF\xBD\"");
 }
+
+TEST_CASE("json: the text of a document has no control characters, and is read back as it was") {
+  const Json document = {{"name", "a\x1b[2J\x7f\u009b\u00a0é"}};
+  CHECK(json_text(document) == "{\"name\":\"a\\u001b[2J\\u007f\\u009b\u00a0é\"}");
+  CHECK(parse_json(json_text(document), "it") == document);
+}

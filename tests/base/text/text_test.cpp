@@ -7,6 +7,12 @@
 using namespace ubique;
 using Strings = std::vector<std::string>;
 
+TEST_CASE("text: a word of megabytes is no misspelt one") {
+  const std::vector<std::string> known = {"device"};
+  CHECK(did_you_mean("devcie", known) == "device");
+  CHECK(!did_you_mean(std::string(1 << 20, 'd'), known));
+}
+
 TEST_CASE("text: sizes are formatted in powers of 1024") {
   CHECK(human_bytes(0) == "0 B");
   CHECK(human_bytes(1023) == "1023 B");

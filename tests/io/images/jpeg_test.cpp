@@ -255,11 +255,31 @@ TEST_CASE("image: the content decides, not the name") {
   write_file(folder / "b.png", io::jpeg_bytes(picture, 100));
   CHECK(largest_difference(io::read_image(folder / "b.png"), picture) <= 4);
   CHECK(io::image_size(folder / "b.png") == io::PictureSize{5, 4});
-  write_file(folder / "c.png", "GIF89a");
+  write_file(folder / "c.png", "nothing");
   CHECK(test::contains(test::error_of([&] { io::read_image(folder / "c.png"); }),
                        "c.png is no picture that can be read; it looks like something unknown"));
   write_file(folder / "d.png", "\x89PNG\r\n\x1a\n");
   CHECK(test::contains(test::error_of([&] { io::image_size(folder / "d.png"); }), "cut short"));
+}
+
+TEST_CASE("image: pictures of other kinds are called by their names") {
+  using std::string_literals::operator""s;
+  const std::pair<std::string, std::string> kinds[] = {
+      {"RIFF\x10\0\0\0WEBPVP8 "s, "a WebP picture"},
+      {"BM\x3a\0\0\0\0\0\0\0\x36\0\0\0\x28"s, "a BMP picture"},
+      {"GIF89a"s, "a GIF picture"},
+      {"II*\0"s, "a TIFF picture"},
+      {"MM\0*"s, "a TIFF picture"},
+      {"\0\0\0\x18"s + "ftypheic", "a HEIC picture"},
+      {"\0\0\0\x18"s + "ftypavif", "an AVIF picture"},
+      {"RIFF\x10\0\0\0WAVEfmt "s, "a WAV sound"},
+      {"BMW is a maker of cars"s, "something unknown"},
+  };
+  for (const auto& [bytes, name] : kinds) {
+    const auto message = test::error_of(
+        [&, &text = bytes] { io::parse_image(std::as_bytes(std::span(text)), "x.png"); });
+    CHECK(test::contains(message, "it looks like " + name + ", expected PNG or JPEG."));
+  }
 }
 
 TEST_CASE("image: written by the name's ending") {

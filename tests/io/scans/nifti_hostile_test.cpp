@@ -95,6 +95,9 @@ TEST_CASE("nifti: other formats are refused by name") {
       {"text", "subject,age\n1,60\n", "a text"},
       {"gzip in gzip", test::gzipped(test::gzipped("x")), "a gzip file"},
       {"noise", known(std::string(100, '\x02')), "got none of its magics"},
+      {"cut header", SampleScan{}.file().substr(0, 200),
+       "is cut short within its header; got 200 bytes, expected at least 348"},
+      {"cut header, big", big.file().substr(0, 347), "is cut short within its header; got 347"},
       {"short noise", std::string(100, '\x02'), "too short for a NIfTI header; got 100 bytes"},
   });
 }

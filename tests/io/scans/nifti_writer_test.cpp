@@ -28,6 +28,7 @@ NiftiHeader small_header() {
   header.sform_code = 1;
   header.qform_code = 1;
   header.description = "made by hand";
+  header.intent_name = "a purpose";
   return header;
 }
 
@@ -73,6 +74,7 @@ TEST_CASE("nifti: what is written comes back, gzipped or not") {
     CHECK(image.header.version == 1);
     CHECK_FALSE(image.header.scaled);
     CHECK(image.header.description == "made by hand");
+    CHECK(image.header.intent_name == "a purpose");
     CHECK(image.header.sform_code == 1);
     CHECK(image.header.qform_code == 1);
     CHECK(image.header.affine_source == io::AffineSource::Sform);
@@ -194,10 +196,12 @@ TEST_CASE("nifti: the scaling asked for is written, not that of the scan before 
   CHECK(test::contains(error, "internal: [io.nifti] cannot write this scaling"));
 }
 
-TEST_CASE("nifti: a description that is too long is cut") {
+TEST_CASE("nifti: a description or intent that is too long is cut") {
   auto header = small_header();
   header.description = std::string(200, 'x');
   CHECK(written(header).description == std::string(79, 'x'));
+  header.intent_name = std::string(20, 'y');
+  CHECK(written(header).intent_name == std::string(15, 'y'));
 }
 
 TEST_CASE("nifti: equal volumes give equal files, and the level is obeyed") {

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sizes of shapes with overflow, and printable text.
+// Sizes of shapes with overflow.
 #include "ubique/io/tensors/tensor_info.h"
 
 #include <doctest/doctest.h>
-
-#include "ubique/io/text/printable.h"
 
 using namespace ubique;
 
@@ -23,14 +21,4 @@ TEST_CASE("tensor info: sizes, and those that do not fit") {
 TEST_CASE("tensor info: shapes as text") {
   CHECK(io::shape_text({}) == "[]");
   CHECK(io::shape_text({2, 3}) == "[2, 3]");
-}
-
-TEST_CASE("printable: control characters are escaped") {
-  CHECK(io::printable("grün/a.b") == "grün/a.b");
-  CHECK(io::printable("a\x1b[0m\n\x7f") == "a\\x1b[0m\\x0a\\x7f");
-  CHECK(io::printable("\xC2\x9B") == "\\x9b");
-  CHECK(io::printable("a\xff\xC3z") == "a\\xff\\xc3z");  // no UTF-8
-  CHECK(io::printable("\xC2\xA0") == "\xC2\xA0");
-  CHECK(io::printable("abcdef", 3) == "abc…");
-  CHECK(io::printable("äöü", 3) == "äö…");  // never half a letter
 }

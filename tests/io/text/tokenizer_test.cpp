@@ -8,8 +8,8 @@
 #include "tokenizer_samples.h"
 #include "ubique/base/files/file.h"
 #include "ubique/base/numbers/random.h"
+#include "ubique/base/text/utf8.h"
 #include "ubique/io/text/unicode.h"
-#include "ubique/io/text/utf8.h"
 
 using namespace ubique;
 using test::contains;
@@ -117,13 +117,13 @@ TEST_CASE("tokenizer: letters, numbers and blanks are Unicode's") {
 }
 
 TEST_CASE("utf8: the complete part of a text that ends inside a character") {
-  CHECK(io::complete_utf8("ab") == 2);
-  CHECK(io::complete_utf8("ab\xE2\x82") == 2);
-  CHECK(io::complete_utf8("ab\xF0\x9F\x98") == 2);
-  CHECK(io::complete_utf8("ab\xE2\x82\xAC") == 5);
-  CHECK(io::complete_utf8("ab\x82") == 3);  // never becomes one
-  CHECK(io::complete_utf8("\xE2\x41") == 2);
-  CHECK(io::complete_utf8("") == 0);
+  CHECK(complete_utf8("ab") == 2);
+  CHECK(complete_utf8("ab\xE2\x82") == 2);
+  CHECK(complete_utf8("ab\xF0\x9F\x98") == 2);
+  CHECK(complete_utf8("ab\xE2\x82\xAC") == 5);
+  CHECK(complete_utf8("ab\x82") == 3);  // never becomes one
+  CHECK(complete_utf8("\xE2\x41") == 2);
+  CHECK(complete_utf8("") == 0);
 }
 
 TEST_CASE("tokenizer: special tokens join at the next free ids, and those there stay") {

@@ -58,6 +58,7 @@ struct Config::Document {
   YamlNode root;
   std::map<std::string, std::string> flags;
   std::optional<std::map<std::string, std::string>> environment;  // none: the process's own
+  std::map<std::string, std::string> foreign_variables;           // full key -> variable
   std::map<std::string, std::set<std::string>> read_at;           // level -> keys read there
   std::set<std::string> read_values;                              // full keys of single values
   std::set<std::string> ignored;                                  // full keys of anything
@@ -67,6 +68,17 @@ struct Config::Document {
   std::string place(int line) const {
     if (name.empty()) return "configuration";
     return line > 0 ? fmt::format("{}:{}", name, line) : name;
+  }
+
+  /// The variable that sets a key, and its text.
+  std::optional<std::pair<std::string, std::string>> variable_of(const std::string& key) const {
+    std::vector<std::string> names = {variable_name(key)};
+    const auto foreign = foreign_variables.find(key);
+    if (foreign != foreign_variables.end()) names.push_back(foreign->second);
+    for (const auto& name : names) {
+      if (auto text = variable(name)) return std::pair(name, std::move(*text));
+    }
+    return std::nullopt;
   }
 
   std::optional<std::string> variable(const std::string& variable) const {
@@ -140,12 +152,11 @@ std::optional<RawValue> Config::Document::find_raw(const View& view, std::string
   const auto full = dotted(view.path, key);
   read_values.insert(full);
   const auto* node = find_node(view, key);
-  const auto variable_key = variable_name(full);
   RawValue raw;
   if (const auto flag = flags.find(full); flag != flags.end()) {
     raw = one_line_value(flag->second, "flag");
-  } else if (const auto text = variable(variable_key)) {
-    raw = one_line_value(*text, "environment " + variable_key);
+  } else if (const auto variable = variable_of(full)) {
+    raw = one_line_value(variable->second, "environment " + variable->first);
   } else if (node != nullptr) {
     raw = {*node, place(node->line), false};
   }
@@ -225,6 +236,10 @@ void Config::set_flag(const std::string& dotted_key, const std::string& text) {
 
 void Config::set_environment(std::map<std::string, std::string> environment) {
   document_->environment = std::move(environment);
+}
+
+void Config::add_variable(const std::string& dotted_key, const std::string& variable) {
+  document_->foreign_variables[dotted_key] = variable;
 }
 
 template <typename T>
@@ -314,6 +329,8 @@ std::vector<std::string> Config::keys() const {
 void Config::ignore(std::string_view key) const {
   document_->ignored.insert(dotted(view_->path, key));
 }
+
+void Config::expect(std::string_view key) const { document_->find_raw(*view_, key); }
 
 void Config::finish() const {
   std::vector<UnknownKey> unknown;

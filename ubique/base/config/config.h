@@ -38,6 +38,8 @@ class Config {
   /// Replaces the process environment (tests); only UBIQUE_* is read. The variable of key a.b-c is
   /// UBIQUE_A_B_C.
   void set_environment(std::map<std::string, std::string> environment);
+  /// Another program's variable for a key, read if UBIQUE_<KEY> is not set.
+  void add_variable(const std::string& dotted_key, const std::string& variable);
 
   /// T is bool, std::int64_t, int, double, std::string, std::vector<std::string>,
   /// std::vector<std::int64_t> or std::vector<double>. "1e-5" is a number, "null" and "~" are "not
@@ -61,6 +63,8 @@ class Config {
 
   /// Accepts a key with any content without reading it.
   void ignore(std::string_view key) const;
+  /// Makes a key known that is read later, so that finish() can come before data are read.
+  void expect(std::string_view key) const;
   /// Usage error for keys of the file and flags that were never read (whole document).
   void finish() const;
   std::vector<ResolvedValue> resolved() const;    ///< everything read so far, in order

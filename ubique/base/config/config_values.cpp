@@ -116,6 +116,11 @@ struct IsList<std::vector<T>> {
 template <typename T>
 std::vector<T> convert_list(const RawValue& raw, const std::string& key) {
   using Rule = ValueRule<T>;
+  // One number is a list of one; a text may be several whose brackets were forgotten.
+  if constexpr (!std::is_same_v<T, std::string>) {
+    const bool single = !raw.one_line && raw.node.kind == YamlNode::Kind::Scalar;
+    if (const auto value = single ? Rule::read(raw.node.text) : std::nullopt) return {*value};
+  }
   if (!raw.one_line && raw.node.kind != YamlNode::Kind::List) {
     fail_value(raw, key, raw.node, Rule::kMany, Rule::kExamples);
   }

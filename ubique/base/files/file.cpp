@@ -186,11 +186,20 @@ void AtomicFile::commit() {
 void make_folder(const std::filesystem::path& path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  const bool there = std::filesystem::is_directory(path);
+  std::error_code ignored;
+  const bool there = std::filesystem::is_directory(path, ignored);
   check(there, ErrorKind::Input,
         "[base.file] cannot make the folder {}; got '{}', expected a place "
         "to write to.",
         path.string(), error ? error.message() : "a file of that name");
+  if (::access(path.c_str(), W_OK | X_OK) != 0) fail_file("write into", path, errno);
+}
+
+void check_readable(const std::filesystem::path& path) {
+  std::error_code ignored;
+  const int wanted = fs::is_directory(path, ignored) ? R_OK | X_OK : R_OK;
+  if (::access(path.c_str(), wanted) == 0 || errno == ENOENT || errno == ENOTDIR) return;
+  fail_file("open", path, errno);
 }
 
 void write_file(const fs::path& path, std::string_view content) {

@@ -37,8 +37,14 @@ class AtomicFile {
 /// fsync of a folder: renames in it then survive a power cut.
 void sync_folder(const std::filesystem::path& path);
 
-/// Makes a folder and its parents. Input error if that fails or a file has that name.
+/// Makes a folder and its parents. Input error if that fails, a file has that name, or nothing can
+/// be written into the folder.
 void make_folder(const std::filesystem::path& path);
+
+/// Input error with the reason (no permission, links in a circle) for a file that cannot be opened
+/// or a folder that cannot be listed. What is not there is no error: callers say what they
+/// expected.
+void check_readable(const std::filesystem::path& path);
 
 void write_file(const std::filesystem::path& path, std::string_view content);  ///< atomic
 /// Input error that names the file, also for a folder, a pipe or a device, which may never end;

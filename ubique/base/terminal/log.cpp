@@ -13,9 +13,12 @@
 #include <set>
 
 #include "ubique/base/terminal/progress.h"
+#include "ubique/base/text/printable.h"
 
 namespace ubique::log {
 namespace {
+
+constexpr std::size_t kLongestMessage = 1U << 14U;
 
 spdlog::level::level_enum spdlog_level(Severity severity) {
   switch (severity) {
@@ -67,6 +70,13 @@ spdlog::logger& logger() {
   return instance;
 }
 
+bool is_first(const std::string& key) {
+  static std::mutex mutex;
+  static std::set<std::string> known;
+  const std::lock_guard lock(mutex);
+  return known.insert(key).second;
+}
+
 }  // namespace
 
 void configure(Level level) {
@@ -95,19 +105,19 @@ bool wanted(Severity severity) { return logger().should_log(spdlog_level(severit
 
 void write(Severity severity, std::string_view message) {
   if (!wanted(severity)) return;
+  // Every message passes here, so that no caller can forget to escape a file's name.
+  const auto text = printable_lines(message, kLongestMessage);
   Progress::without_bars([&] {
-    logger().log(spdlog_level(severity), spdlog::string_view_t(message.data(), message.size()));
+    logger().log(spdlog_level(severity), spdlog::string_view_t(text.data(), text.size()));
   });
 }
 
+void info_once(const std::string& message) {
+  if (is_first(message)) write(Severity::Info, message);
+}
+
 void warn_once(const std::string& key, const std::string& message) {
-  static std::mutex mutex;
-  static std::set<std::string> warned;
-  {
-    const std::lock_guard lock(mutex);
-    if (!warned.insert(key).second) return;
-  }
-  write(Severity::Warning, message);
+  if (is_first(key)) write(Severity::Warning, message);
 }
 
 }  // namespace ubique::log

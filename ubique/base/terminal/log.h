@@ -19,7 +19,8 @@ void configure(Level level);
 bool colour_wanted(int file_descriptor);
 
 bool wanted(Severity severity);
-/// One line: "ubique: warning: MESSAGE"; a note has no severity in front.
+/// One line: "ubique: warning: MESSAGE"; a note has no severity in front. Control characters are
+/// escaped (printable.h).
 void write(Severity severity, std::string_view message);
 
 template <typename... Args>
@@ -45,6 +46,8 @@ void error(fmt::format_string<Args...> format, Args&&... args) {
   write(Severity::Error, fmt::format(format, std::forward<Args>(args)...));
 }
 
+/// A note that is written once per process, however often it is given.
+void info_once(const std::string& message);
 /// Warns once per process for each key ("cache.read_only").
 void warn_once(const std::string& key, const std::string& message);
 

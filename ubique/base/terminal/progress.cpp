@@ -15,12 +15,14 @@
 #include <vector>
 
 #include "ubique/base/text/json.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 
 namespace ubique {
 namespace {
 
 constexpr std::string_view kClearLine = "\r\x1b[K";
+constexpr std::size_t kLongestNote = 400;  // bytes
 
 std::size_t terminal_columns() {
   const char* variable = std::getenv("COLUMNS");
@@ -47,14 +49,6 @@ std::string rate_text(double rate, const std::string& unit) {
   return fmt::format("{:.{}f} {}/s", rate, rate >= 10 ? 1 : 2, unit);
 }
 
-/// A newline or an escape sequence in a title or note would break the redrawn line.
-std::string on_one_line(std::string text) {
-  for (auto& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
-  }
-  return text;
-}
-
 std::string first_columns(const std::string& text, std::size_t columns) {
   std::size_t end = 0;
   for (std::size_t width = 0; end < text.size(); ++end) {
@@ -77,7 +71,7 @@ struct Progress::State {
   State(Options given, std::ostream& stream, Clock given_clock)
       : options(std::move(given)), out(stream), clock(std::move(given_clock)) {
     if (!clock) clock = [] { return std::chrono::steady_clock::now().time_since_epoch(); };
-    options.title = on_one_line(std::move(options.title));
+    options.title = printable(options.title, kLongestNote);
     start = last = clock().count();
   }
 
@@ -222,7 +216,7 @@ void Progress::advance(std::int64_t steps, std::string note) {
   const std::lock_guard lock(state.mutex);
   if (state.finished) return;
   state.done += steps;
-  if (!note.empty()) state.note = on_one_line(std::move(note));
+  if (!note.empty()) state.note = printable(note, kLongestNote);
   const bool is_bar = state.options.style == ProgressStyle::Bar;
   const double wait = is_bar ? state.options.interval : state.options.line_interval;
   const double now = state.clock().count();
@@ -237,7 +231,7 @@ void Progress::finish(std::string note) {
   const std::lock_guard lock(state.mutex);
   if (state.finished) return;
   state.finished = true;
-  if (!note.empty()) state.note = on_one_line(std::move(note));
+  if (!note.empty()) state.note = printable(note, kLongestNote);
   state.draw();
 }
 

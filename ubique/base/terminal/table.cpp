@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 
 namespace ubique {
@@ -16,7 +17,7 @@ Lines cell_lines(const std::string& cell, std::size_t limit) {
   std::size_t start = 0;
   while (start <= cell.size()) {
     const auto end = std::min(cell.find('\n', start), cell.size());
-    const auto line = cell.substr(start, end - start);
+    const auto line = printable_lines(std::string_view(cell).substr(start, end - start));
     if (limit > 0 && display_width(line) > limit) {
       for (auto& part : wrap(line, limit)) lines.push_back(std::move(part));
     } else {

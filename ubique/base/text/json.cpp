@@ -109,6 +109,25 @@ class JsonTreeBuilder : public nlohmann::json_sax<Json> {
   std::vector<Frame> stack_;
 };
 
+/// JSON may hold them as they are, but terminals take U+009B for the start of a command.
+std::string escape_c1_controls(const std::string& text) {
+  std::string safe;
+  safe.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
+    if (byte == 0x7FU) {
+      safe += "\\u007f";
+    } else if (byte == 0xC2U && next < 0xA0U) {
+      safe += fmt::format("\\u{:04x}", next);
+      ++i;
+    } else {
+      safe += text[i];
+    }
+  }
+  return safe;
+}
+
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& where) {
@@ -118,7 +137,8 @@ Json parse_json(std::string_view text, const std::string& where) {
 }
 
 std::string json_text(const Json& document, int indent) {
-  return document.dump(indent, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace);
+  return escape_c1_controls(
+      document.dump(indent, ' ', /*ensure_ascii=*/false, Json::error_handler_t::replace));
 }
 
 Json json_document(std::string_view name, int version) {

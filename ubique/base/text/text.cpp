@@ -136,6 +136,8 @@ int edit_distance(std::string_view from, std::string_view to) {
 
 std::optional<std::string> did_you_mean(std::string_view word,
                                         const std::vector<std::string>& candidates) {
+  constexpr std::size_t kLongestWord = 200;  // longer is no misspelt word, and the table costs
+  if (word.size() > kLongestWord) return {};
   std::optional<std::string> best;
   int best_distance = std::max<int>(2, static_cast<int>(word.size()) / 3) + 1;
   for (const auto& candidate : candidates) {

@@ -43,7 +43,16 @@ constexpr FileSignature kSignatures[] = {
     {0, "GGUF"sv, "a GGUF model"},
     {0, "\x89PNG\r\n\x1a\n"sv, "a PNG picture"},
     {0, "\xff\xd8\xff"sv, "a JPEG picture"},
-    {0, "RIFF"sv, "a RIFF file (WAV sound?)"},
+    {0, "GIF8"sv, "a GIF picture"},
+    {0, "II*\0"sv, "a TIFF picture"},
+    {0, "MM\0*"sv, "a TIFF picture"},
+    {4, "ftypavif"sv, "an AVIF picture"},
+    {4, "ftyphei"sv, "a HEIC picture"},
+    {4, "ftypmif1"sv, "a HEIC picture"},
+    {4, "ftyp"sv, "an MP4 or QuickTime film"},
+    {8, "WEBP"sv, "a WebP picture"},
+    {8, "WAVE"sv, "a WAV sound"},
+    {0, "RIFF"sv, "a RIFF file"},
     {0, "fLaC"sv, "a FLAC sound"},
     {0,
      "\x7f"
@@ -71,6 +80,11 @@ bool is_mgh(std::span<const std::byte> start) {
   return true;
 }
 
+/// Two letters are a weak signature; the four reserved bytes of the header are zero.
+bool is_bmp(std::string_view text) {
+  return text.starts_with("BM") && text.size() > 14 && text.substr(6, 4) == "\0\0\0\0"sv;
+}
+
 bool is_web_page(std::string_view text) {
   const auto start = lowercase(trim(text.substr(0, 64)));
   return start.starts_with("<!doctype html") || start.starts_with("<html");
@@ -94,6 +108,7 @@ std::string_view looks_like(std::span<const std::byte> start) {
       return row.what;
   }
   if (is_mgh(start)) return "a FreeSurfer volume (.mgh, .mgz); convert it with mri_convert";
+  if (is_bmp(text)) return "a BMP picture";
   if (is_web_page(text)) return "a web page: the download gave an error or a login form";
   if (text.starts_with('{') || text.starts_with('[')) return "a JSON text";
   return {};

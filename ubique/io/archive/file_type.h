@@ -11,6 +11,9 @@
 
 namespace ubique::io {
 
+/// How much of a file's start tells its format.
+inline constexpr std::size_t kTellingBytes = 512;
+
 /// "a gzip file", "a Git LFS pointer: ..."; empty if no signature matches.
 std::string_view looks_like(std::span<const std::byte> start);
 

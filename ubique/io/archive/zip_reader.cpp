@@ -7,9 +7,9 @@
 #include <utility>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/archive/gzip.h"
 #include "ubique/io/archive/zip_deflate.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 

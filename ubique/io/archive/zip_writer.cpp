@@ -7,11 +7,11 @@
 #include <utility>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/archive/byte_order.h"
 #include "ubique/io/archive/zip_deflate.h"
 #include "ubique/io/archive/zip_directory.h"
 #include "ubique/io/archive/zip_format.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {

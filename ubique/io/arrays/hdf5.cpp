@@ -6,10 +6,10 @@
 #include <cstring>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/archive/bulk_read.h"
 #include "ubique/io/archive/file_type.h"
 #include "ubique/io/arrays/hdf5_links.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {

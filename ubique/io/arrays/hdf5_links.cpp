@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
+#include "ubique/base/text/printable.h"
 #include "ubique/io/text/plain_name.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {

@@ -7,11 +7,11 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 #include "ubique/io/arrays/hdf5.h"
 #include "ubique/io/arrays/hdf5_object.h"
 #include "ubique/io/text/plain_name.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {

@@ -6,11 +6,11 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
+#include "ubique/base/text/utf8.h"
 #include "ubique/io/archive/file_type.h"
 #include "ubique/io/arrays/mat_element.h"
-#include "ubique/io/text/printable.h"
-#include "ubique/io/text/utf8.h"
 
 namespace ubique::io {
 namespace {

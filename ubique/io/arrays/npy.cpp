@@ -10,11 +10,11 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/archive/byte_order.h"
 #include "ubique/io/archive/file_type.h"
 #include "ubique/io/arrays/npz.h"
 #include "ubique/io/tensors/host_tensor.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {

@@ -4,9 +4,9 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/archive/zip_reader.h"
 #include "ubique/io/archive/zip_writer.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {

@@ -4,12 +4,12 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/archive/byte_order.h"
 #include "ubique/io/archive/protobuf.h"
 #include "ubique/io/graphs/onnx.h"
 #include "ubique/io/graphs/onnx_format.h"
 #include "ubique/io/graphs/onnx_tensor.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {

@@ -7,10 +7,10 @@
 #include <map>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/archive/byte_order.h"
 #include "ubique/io/graphs/onnx_format.h"
 #include "ubique/io/text/plain_name.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {

@@ -6,10 +6,10 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/printable.h"
+#include "ubique/base/text/utf8.h"
 #include "ubique/io/graphs/tfjs_topology.h"
 #include "ubique/io/graphs/tfjs_weights.h"
-#include "ubique/io/text/printable.h"
-#include "ubique/io/text/utf8.h"
 
 namespace ubique::io {
 namespace {

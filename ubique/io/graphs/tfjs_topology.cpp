@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/graphs/tfjs_weights.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {

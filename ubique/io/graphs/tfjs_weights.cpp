@@ -10,10 +10,10 @@
 #include <utility>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/archive/byte_order.h"
 #include "ubique/io/tensors/tensor_stats.h"
 #include "ubique/io/text/plain_name.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 

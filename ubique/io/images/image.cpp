@@ -18,7 +18,7 @@ ImageKind image_kind(std::span<const std::byte> file, const std::string& name) {
   if (what == "a PNG picture") return ImageKind::Png;
   if (what == "a JPEG picture") return ImageKind::Jpeg;
   fail(ErrorKind::Input, "[io.image] {} is no picture that can be read; it looks like {}, {}", name,
-       looks_like_or_unknown(file), "expected PNG or JPEG. Convert it first.");
+       looks_like_or_unknown(file), "expected PNG or JPEG. Convert it to one of them first.");
 }
 
 /// From the IHDR chunk, which must come first: width and height at byte 16.

@@ -4,9 +4,10 @@
 #include "ubique/io/images/jpeg.h"
 
 #include <cstdio>
-// clang-format off: jpeglib.h needs FILE, jerror.h needs jpeglib.h.
-#include <jerror.h>
+// jpeglib.h needs FILE; jerror.h numbers its messages by jpeglib.h's version.
+// clang-format off
 #include <jpeglib.h>
+#include <jerror.h>
 // clang-format on
 
 #include <algorithm>

@@ -8,9 +8,9 @@
 #include <array>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 #include "ubique/io/archive/file_type.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {

@@ -38,6 +38,7 @@ struct NiftiHeader {
   AffineSource affine_source = AffineSource::Spacing;
   int qform_code = 0, sform_code = 0;
   std::string description;
+  std::string intent_name;  ///< what the values are; at most 15 bytes are written
 };
 
 struct NiftiScaling {
@@ -68,10 +69,10 @@ std::vector<float> to_f32(const NiftiImage& image);
 
 /// Atomic. Writes NIfTI-1 (NIfTI-2 if a dimension does not fit), gzipped when the name ends in .gz.
 /// `like` gives shape, volumes, affine (as sform, and as qform if it has no shear), codes, spacing
-/// (unless it contradicts the affine) and description; `dtype` and `values` (i fastest) are what is
-/// stored. An affine without any code gets sform code 2 (aligned), because programs ignore code 0.
-/// `scaling`, not `like`, gives slope and inter; NIfTI-1 stores them as f32. Usage error for the
-/// name of a pair (.hdr, .img).
+/// (unless it contradicts the affine), description and intent_name; `dtype` and `values` (i
+/// fastest) are what is stored. An affine without any code gets sform code 2 (aligned), because
+/// programs ignore code 0. `scaling`, not `like`, gives slope and inter; NIfTI-1 stores them as
+/// f32. Usage error for the name of a pair (.hdr, .img).
 void write_nifti(const std::filesystem::path& path, const NiftiHeader& like, DType dtype,
                  std::span<const std::byte> values, int gzip_level = 6,
                  const NiftiScaling& scaling = {});

@@ -17,13 +17,13 @@ namespace ubique::io {
 namespace {
 
 constexpr std::string_view kEndOfLineCheck = "\r\n\032\n";  // altered by a transfer in text mode
-constexpr std::size_t kDescriptionBytes = 80;
+constexpr std::size_t kDescriptionBytes = 80, kIntentBytes = 16;
 
 /// Offset of each field, and the width of numbers.
 struct NiftiLayout {
   std::size_t bytes, whole, real, code, unit;
   std::size_t magic, datatype, bitpix, dim, pixdim, vox_offset, slope, inter, units, description;
-  std::size_t qform_code, sform_code, quaternion, qoffset, srow;
+  std::size_t qform_code, sform_code, quaternion, qoffset, srow, intent_name;
 };
 
 // clang-format off
@@ -32,6 +32,7 @@ constexpr NiftiLayout kNifti1 = {
     .magic = 344, .datatype = 70, .bitpix = 72, .dim = 40, .pixdim = 76,
     .vox_offset = 108, .slope = 112, .inter = 116, .units = 123, .description = 148,
     .qform_code = 252, .sform_code = 254, .quaternion = 256, .qoffset = 268, .srow = 280,
+    .intent_name = 328,
 };
 
 constexpr NiftiLayout kNifti2 = {
@@ -39,6 +40,7 @@ constexpr NiftiLayout kNifti2 = {
     .magic = 4, .datatype = 12, .bitpix = 14, .dim = 16, .pixdim = 104,
     .vox_offset = 168, .slope = 176, .inter = 184, .units = 500, .description = 240,
     .qform_code = 344, .sform_code = 348, .quaternion = 352, .qoffset = 376, .srow = 400,
+    .intent_name = 508,
 };
 // clang-format on
 
@@ -120,6 +122,7 @@ void each_nifti_field(Numbers&& numbers, const NiftiLayout& at, Fields& fields) 
   numbers.real(at.inter, at.real, fields.inter);
   numbers.whole(at.units, at.unit, fields.units);
   numbers.text(at.description, kDescriptionBytes, fields.description);
+  numbers.text(at.intent_name, kIntentBytes, fields.intent_name);
   numbers.whole(at.qform_code, at.code, fields.qform_code);
   numbers.whole(at.sform_code, at.code, fields.sform_code);
   real_list(at.quaternion, fields.quaternion);
@@ -141,10 +144,22 @@ bool is_plain_text(std::string_view text) {
   });
 }
 
+/// A NIfTI-1 header, whose magic is at its end, was cut before that: what is left begins with its
+/// length.
+void check_nifti1_complete(std::span<const std::byte> start, const std::string& name) {
+  const bool has_length = start.size() >= 4 && (load_little(start.first(4)) == kNifti1HeaderBytes ||
+                                                load_big(start.first(4)) == kNifti1HeaderBytes);
+  check(!has_length || start.size() >= kNifti1HeaderBytes, ErrorKind::Input,
+        "[io.nifti] {} is cut short within its header; got {} bytes, expected at least {}. Was the "
+        "download or the copy interrupted?",
+        name, start.size(), kNifti1HeaderBytes);
+}
+
 /// Names the format, where its signature shows it, and what to do.
 [[noreturn]] void refuse_non_nifti(std::span<const std::byte> start, const std::string& name) {
   check(!start.empty(), ErrorKind::Input,
         "[io.nifti] {} is empty; expected a NIfTI volume (.nii, .nii.gz, .hdr with .img).", name);
+  check_nifti1_complete(start, name);
   auto known = looks_like(start);
   if (known.empty() && is_plain_text(nifti_text(start, 0, start.size()))) known = "a text";
   check(known.empty(), ErrorKind::Input, "[io.nifti] {} is not a NIfTI volume; it looks like {}.",

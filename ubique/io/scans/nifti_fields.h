@@ -24,7 +24,7 @@ struct NiftiFields {
   double vox_offset = 0;
   double slope = 1, inter = 0;
   std::int64_t units = 0;
-  std::string description;
+  std::string description, intent_name;
   std::int64_t qform_code = 0, sform_code = 0;
   std::array<double, 3> quaternion{}, qoffset{};
   std::array<std::array<double, 4>, 3> srow{};

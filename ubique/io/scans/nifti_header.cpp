@@ -112,6 +112,7 @@ NiftiContent parse_nifti_header(std::span<const std::byte> start, const std::str
   header.swapped = fields.swapped;
   header.dtype = stored_type(fields, name);
   header.description = fields.description;
+  header.intent_name = fields.intent_name;
   take_shape(header, fields, name);
   content.data_bytes = data_bytes_of(header, name);
   take_scaling(header, fields, name);

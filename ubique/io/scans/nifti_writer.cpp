@@ -20,6 +20,7 @@ namespace {
 constexpr std::int64_t kUnitMillimetre = 2, kUnitSecond = 8;
 constexpr int kCodeAligned = 2;
 constexpr std::size_t kLongestDescription = 79;  // one byte of 80 is the final zero
+constexpr std::size_t kLongestIntent = 15;
 constexpr double kSameSpacing = 1e-4;
 
 void put_shape(NiftiFields& fields, const NiftiHeader& like) {
@@ -92,6 +93,7 @@ std::string nifti_file_start(const NiftiHeader& like, DType dtype, const NiftiSc
   fields.slope = scaling.slope;
   fields.inter = scaling.inter;
   fields.description = like.description.substr(0, kLongestDescription);
+  fields.intent_name = like.intent_name.substr(0, kLongestIntent);
   fields.vox_offset = static_cast<double>(nifti_start_bytes(fields.version));
   return nifti_header_bytes(fields);
 }

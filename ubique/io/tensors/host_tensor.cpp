@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/archive/byte_order.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/archive/bulk_read.h"
 #include "ubique/io/archive/byte_order.h"
 #include "ubique/io/archive/file_type.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {

@@ -8,9 +8,9 @@
 #include <system_error>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 #include "ubique/io/text/plain_name.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/tensors/safetensors_json.h"
 #include "ubique/io/tensors/safetensors_reader.h"
 #include "ubique/io/tensors/safetensors_set.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {

@@ -8,8 +8,8 @@
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
 #include "ubique/base/text/json.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::io {
 namespace {

@@ -6,10 +6,10 @@
 #include <unordered_set>
 
 #include "ubique/base/error.h"
-#include "ubique/io/text/printable.h"
+#include "ubique/base/text/printable.h"
+#include "ubique/base/text/utf8.h"
 #include "ubique/io/text/tokenizer_bytes.h"
 #include "ubique/io/text/unicode.h"
-#include "ubique/io/text/utf8.h"
 
 namespace ubique::io {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "ubique/io/text/utf8.h"
+#include "ubique/base/text/utf8.h"
 
 namespace ubique::io {
 namespace {

@@ -8,7 +8,7 @@
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
 #include "ubique/base/text/json.h"
-#include "ubique/io/text/printable.h"
+#include "ubique/base/text/printable.h"
 
 namespace ubique::io {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <span>
 
+#include "ubique/base/text/utf8.h"
 #include "ubique/io/text/unicode.h"
-#include "ubique/io/text/utf8.h"
 
 namespace ubique::io {
 namespace {

@@ -7,8 +7,8 @@
 #include <unordered_map>
 
 #include "ubique/base/error.h"
-#include "ubique/io/text/printable.h"
-#include "ubique/io/text/utf8.h"
+#include "ubique/base/text/printable.h"
+#include "ubique/base/text/utf8.h"
 #include "ubique/io/torch/pickle_opcodes.h"
 #include "ubique/io/torch/pickle_source.h"
 

@@ -9,9 +9,9 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/json.h"
+#include "ubique/base/text/printable.h"
+#include "ubique/base/text/utf8.h"
 #include "ubique/io/archive/byte_order.h"
-#include "ubique/io/text/printable.h"
-#include "ubique/io/text/utf8.h"
 
 namespace ubique::io {
 

@@ -7,11 +7,11 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/archive/byte_order.h"
 #include "ubique/io/archive/file_type.h"
 #include "ubique/io/archive/zip_format.h"
 #include "ubique/io/archive/zip_reader.h"
-#include "ubique/io/text/printable.h"
 #include "ubique/io/torch/torch_file_legacy.h"
 #include "ubique/io/torch/torch_file_names.h"
 #include "ubique/io/torch/torch_file_tree.h"

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/archive/byte_order.h"
-#include "ubique/io/text/printable.h"
 #include "ubique/io/torch/torch_file_names.h"
 #include "ubique/io/torch/torch_file_tree.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "ubique/base/error.h"
-#include "ubique/io/text/printable.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/torch/torch_file_names.h"
 
 namespace ubique::io {

@@ -10,9 +10,9 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/json.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/archive/byte_order.h"
 #include "ubique/io/tensors/tensor_stats.h"
-#include "ubique/io/text/printable.h"
 #include "ubique/io/torch/torch_file_tensor.h"
 
 namespace ubique::io {

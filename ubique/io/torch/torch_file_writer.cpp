@@ -4,9 +4,9 @@
 #include <algorithm>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/archive/byte_order.h"
 #include "ubique/io/archive/zip_writer.h"
-#include "ubique/io/text/printable.h"
 #include "ubique/io/torch/pickle_writer.h"
 #include "ubique/io/torch/torch_file.h"
 #include "ubique/io/torch/torch_file_names.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // UTF-8 by the table of valid byte sequences.
-#include "ubique/io/text/utf8.h"
+#include "ubique/base/text/utf8.h"
 
 #include <cstdint>
 
-namespace ubique::io {
+namespace ubique {
 namespace {
 
 constexpr char32_t kReplacement = 0xFFFD;
@@ -92,4 +92,4 @@ void append_utf8(std::string& text, char32_t point) {
   put(0x80U | (point & 0x3FU));
 }
 
-}  // namespace ubique::io
+}  // namespace ubique

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace ubique::io {
+namespace ubique {
 
 struct CodePoint {
   char32_t value = 0;      ///< U+FFFD if invalid
@@ -30,4 +30,4 @@ std::size_t complete_utf8(std::string_view text);
 /// `point` must be at most U+10FFFF.
 void append_utf8(std::string& text, char32_t point);
 
-}  // namespace ubique::io
+}  // namespace ubique
