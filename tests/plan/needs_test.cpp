@@ -187,11 +187,26 @@ TEST_CASE("probe cases: channels and dilations as they are, extents scaled down"
   const auto cases = probe_cases(needs);
   REQUIRE(cases.size() == 2);
   CHECK(cases[0].op == "conv3d");
-  CHECK(cases[0].shape == std::vector<std::int64_t>{1, 26, 35, 35, 35});
+  CHECK(cases[0].shape == std::vector<std::int64_t>{1, 26, 19, 19, 19});  // every tap reads data
   CHECK(cases[0].dilation == 16);
   CHECK(cases[0].dtypes.size() == 3);
   CHECK(cases[0].layouts.size() == 2);
   CHECK(cases[1].op == "attention");
   CHECK(cases[1].shape == std::vector<std::int64_t>{1, 70});
   CHECK(cases[1].kv_heads == 2);
+}
+
+TEST_CASE("probe cases: a huge kernel or dilation in a model's file makes no long probe") {
+  for (const auto& conv : {ConvNeed{.dims = 3, .in = 26, .out = 26, .kernel = 7, .dilation = 16},
+                           ConvNeed{.dims = 3, .in = 500, .out = 500, .kernel = 99, .dilation = 9},
+                           ConvNeed{.dims = 2, .in = 8, .out = 8, .kernel = 3, .dilation = 9000},
+                           ConvNeed{.dims = 2, .in = 9000, .out = 9000, .kernel = 3}}) {
+    auto needs = conv_model(conv.dims);
+    needs.convs = {conv};
+    const auto made = probe_cases(needs).at(0);
+    CHECK(probe::conv_work(made) <= 1e9);
+    CHECK(made.kernel == conv.kernel);
+    CHECK(made.dilation == conv.dilation);
+    CHECK(made.shape.back() >= 9);
+  }
 }

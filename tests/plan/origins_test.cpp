@@ -92,6 +92,8 @@ TEST_CASE("second origin (saliency: MSI-Net on Metal)") {
   // "warn if no Metal GPU is detected": asking for what is not there is an error
   CHECK(contains(refusal(ErrorKind::Device, machine("cpu-laptop"), {}, msinet, "device: metal"),
                  "no such device"));
+  CHECK(contains(refusal(ErrorKind::Device, machine("m1-16g"), {}, msinet, "device: cuda"),
+                 "expected auto or metal (mps)."));
   CHECK(contains(refusal(ErrorKind::Device, machine("h200"), {}, msinet, "device: tpu"),
                  "no such device"));
 }

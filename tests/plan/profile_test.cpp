@@ -45,9 +45,10 @@ TEST_CASE("profiles: every one parses, is named like its file, and has a source 
 TEST_CASE("profiles: all common families of machines have one") {
   const auto ids = device::profile_ids();
   CHECK(std::is_sorted(ids.begin(), ids.end()));
-  for (const char* id : {"m1-8g", "m1-pro-16g", "m2-max-32g", "m3-max-36g", "m4-max-128g",
-                         "rtx2060-6g", "rtx3090", "rtx4090", "t4", "a100-40g", "a100-80g", "h100",
-                         "h200", "cpu-laptop", "cpu-server-amx", "ci-2core"}) {
+  for (const char* id : {"m1-8g",      "m1-pro-16g", "m2-max-32g", "m3-max-36g",     "m4-max-128g",
+                         "m2-pro-16g", "rtx2060-6g", "rtx2060-8g", "rtx4060ti-16g",  "rtx4080-16g",
+                         "rtx3090",    "rtx4090",    "t4",         "a100-40g",       "a100-80g",
+                         "h100",       "h200",       "cpu-laptop", "cpu-server-amx", "ci-2core"}) {
     CAPTURE(id);
     CHECK(std::find(ids.begin(), ids.end(), id) != ids.end());
   }

@@ -69,6 +69,29 @@ TEST_CASE("report: explain names every field with reason and rejected options") 
   CHECK(contains(text, "memory.budget"));
 }
 
+TEST_CASE("report: one line has device, threads, dtype and why") {
+  const auto line = [](const char* profile, const probe::Report& report, Wishes wishes) {
+    return device_line(make_plan(machine(profile), report, linear_model(), wishes), wishes);
+  };
+  Wishes asked, four_threads, preferred, half;
+  asked.dtype = DType::F16;
+  four_threads.threads = 4;
+  preferred.preferred_dtype = DType::F16;
+  half.prefers_half = true;
+  CHECK(line("h200", {}, asked) == "NVIDIA H200 (profile h200), f16: as asked");
+  CHECK(contains(line("m1-16g", {}, asked), "f16: as asked"));
+  const auto faster = probed({pass("matmul", DType::F32, Layout::Contiguous, 1),
+                              pass("matmul", DType::BF16, Layout::Contiguous, 0.5)});
+  const auto on_cpu = line("cpu-server-amx", faster, four_threads);
+  CHECK(contains(on_cpu, ", 4 threads, bf16: passed its probes, 0.50 of f32's time"));
+  CHECK(on_cpu.ends_with("; --dtype f32 gives the reference's numbers"));
+  CHECK(contains(line("cpu-laptop", {}, preferred),
+                 "; f16, as preferred, was given up: no f16 arithmetic on this CPU"));
+  CHECK(contains(line("m1-16g", {}, preferred), "f16, as preferred, was given up: f32 fits"));
+  CHECK(contains(line("m3-16g", {}, half), "bf16, as preferred, was given up"));
+  CHECK_FALSE(contains(line("h200", {}, half), "given up"));
+}
+
 TEST_CASE("report: JSON carries values by type, reasons and what was rejected") {
   const auto json = to_json(*attempt_on("t4").plan);
   CHECK(json["choices"]["dtype"]["value"] == "f16");

@@ -86,6 +86,8 @@ TEST_CASE("wishes: flags override the environment, which overrides the file") {
 TEST_CASE("wishes: the keys of older files are preferences") {
   CHECK(wishes_from("training: {use_fp16: true}").preferred_dtype == DType::F16);
   CHECK(wishes_from("training: {use_fp16: false}").preferred_dtype == DType::F32);
+  CHECK(wishes_from("use_fp16: true").preferred_dtype == DType::F16);
+  CHECK(wishes_from("use_fp16: false").preferred_dtype == DType::F32);
   CHECK(wishes_from("model: {use_bf16: true}").preferred_dtype == DType::BF16);
   CHECK_FALSE(
       wishes_from("model: {use_bf16: false, torch_dtype: auto}").preferred_dtype.has_value());

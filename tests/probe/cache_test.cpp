@@ -85,6 +85,20 @@ TEST_CASE("cache: only missing probes are run, and refresh runs all") {
   CHECK(load_cached_report(some_facts())->verdicts.size() == 3);
 }
 
+TEST_CASE("cache: a probe that passed without being timed is run again to be timed") {
+  const test::ScratchFolder folder;
+  const test::ScopedVariable cache("UBIQUE_CACHE_DIR", folder.path().c_str());
+  CountingProbes probes({"timed"});
+  recall(probes);
+  probes.list[0].timed = true;  // its verdict has no time
+  recall(probes);
+  CHECK(probes.runs == Names{"timed", "timed"});
+  RunOptions untimed;
+  untimed.timing = false;
+  recall_or_run(some_facts(), kCacheTestDevice, probes.list, untimed, /*refresh=*/false);
+  CHECK(probes.runs.size() == 2);
+}
+
 TEST_CASE("cache: each part of the key has its own file") {
   const test::ScopedVariable variable("UBIQUE_CACHE_DIR", "/nowhere");
   const auto base = cache_path(some_facts());

@@ -150,6 +150,25 @@ TEST_CASE("suite: probes beyond the time budget are skipped, with that reason") 
   CHECK(worth_retrying(report.verdicts.back()));
 }
 
+TEST_CASE("suite: after a request to stop the rest is skipped, and worth retrying") {
+  int asked = 0;
+  RunOptions options;
+  options.stop = [&] { return ++asked > 1; };
+  const auto report = run_probes(cpu_facts(), kCpu, some_probes(), options);
+  CHECK(report.verdicts.front().outcome == Outcome::Pass);
+  CHECK(report.verdicts.back().outcome == Outcome::Skipped);
+  CHECK(worth_retrying(report.verdicts.back()));
+}
+
+TEST_CASE("suite: the estimate grows with the work of the references") {
+  Case request{.op = "conv2d", .shape = {1, 8, 9, 9}, .out_channels = 8};
+  const double small = estimated_seconds(probes_of(request));
+  request.shape = {1, 512, 9, 9};
+  request.out_channels = 512;
+  CHECK(estimated_seconds(probes_of(request)) > small);
+  CHECK(estimated_seconds({}) == 0);
+}
+
 TEST_CASE("suite: a probe that crashed before fails without being run") {
   bool ran = false;
   const auto probe = probe_that([&](const Site&) {

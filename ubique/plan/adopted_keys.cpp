@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keys from the configuration files of the projects that this one grew from. They are preferences:
-// such a file says "fp16" because it was written for one card, and is then used on another.
+// Keys from the configuration files of the projects that this one grew from. Most are preferences:
+// such a file says "fp16" because it was written for one card, and is then used on another. A
+// forced device and a named attention backend are requests.
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,7 +58,7 @@ void adopt_dtype(const Config& config, Wishes& wishes) {
                           "training.autocast_dtype", "arch.forward_dtype", "precision"}) {
     if (const auto dtype = dtype_word(config, key)) found.push_back({key, *dtype});
   }
-  for (const char* key : {"training.use_fp16", "model.use_fp16"}) {
+  for (const char* key : {"training.use_fp16", "model.use_fp16", "use_fp16"}) {
     if (const auto on = config.find<bool>(key); on && *on) found.push_back({key, DType::F16});
   }
   if (const auto on = config.find<bool>("model.use_bf16"); on && *on) {
@@ -67,8 +68,8 @@ void adopt_dtype(const Config& config, Wishes& wishes) {
   for (const char* key : {"training.use_mixed_precision", "optimization.use_mixed_precision"}) {
     if (const auto on = config.find<bool>(key); on && !*on) full_precision = true;
   }
-  if (const auto on = config.find<bool>("training.use_fp16"); on && !*on && found.empty()) {
-    full_precision = true;
+  for (const char* key : {"training.use_fp16", "use_fp16"}) {
+    if (const auto on = config.find<bool>(key); on && !*on && found.empty()) full_precision = true;
   }
   const auto prefer_f16 = config.find<bool>("model.mps_prefer_fp16").value_or(false);
   if (wishes.dtype) return;

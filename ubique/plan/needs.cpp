@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
+#include <numeric>
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/text.h"
@@ -69,10 +71,32 @@ void check_attention(const Needs& needs) {
   }
 }
 
-// Extent of a scaled-down convolution: small, odd, and wide enough that every kernel tap reads
-// data.
+constexpr std::int64_t kLeastExtent = 9;
+
+/// Extent of a scaled-down convolution: small, and wide enough that every kernel tap reads data
+/// somewhere (the outermost tap is half a kernel away).
 std::int64_t probe_extent(const ConvNeed& conv) {
-  return std::max<std::int64_t>(9, conv.dilation * (conv.kernel - 1) + 3);
+  return std::max<std::int64_t>(kLeastExtent, conv.dilation * (conv.kernel - 1) / 2 + 3);
+}
+
+/// Makes a convolution small enough for a probe, whatever a model's file says: fewer channels, then
+/// smaller extents. A tenth of a second of arithmetic at most.
+void bound_work(probe::Case& conv) {
+  constexpr double kMostWork = 4e8, kMostElements = 1 << 23;
+  const auto elements = [&] {
+    return std::accumulate(conv.shape.begin(), conv.shape.end(), 1.0, std::multiplies<>());
+  };
+  while (probe::conv_work(conv) > kMostWork || elements() > kMostElements) {
+    auto& widest = conv.shape[1] > conv.out_channels ? conv.shape[1] : conv.out_channels;
+    const auto extent = std::max(kLeastExtent, conv.shape.back() / 2);
+    if (widest > 1) {
+      widest /= 2;
+    } else if (extent < conv.shape.back()) {
+      std::fill(conv.shape.begin() + 2, conv.shape.end(), extent);
+    } else {
+      return;
+    }
+  }
 }
 
 std::vector<DType> probed_dtypes(const Needs& needs) {
@@ -158,6 +182,7 @@ std::vector<probe::Case> probe_cases(const Needs& needs) {
     probe.out_channels = conv.out;
     probe.kernel = conv.kernel;
     probe.dilation = conv.dilation;
+    bound_work(probe);
     probe.dtypes = probed_dtypes(needs);
     if (conv.dims > 1) probe.layouts.push_back(probe::Layout::ChannelsLast);
     probe.timed = conv.dims > 1;

@@ -127,7 +127,8 @@ Needs read_needs(const Config& config);
 Needs read_needs_file(const std::string& path);
 
 /// The cases to probe for this model: its convolutions and attention with their channels, dilations
-/// and head sizes, extents scaled down, and those it lists itself.
+/// and head sizes, extents scaled down (channels too where a kernel is huge), and those it lists
+/// itself.
 std::vector<probe::Case> probe_cases(const Needs& needs);
 
 /// Optimizers that training implements; a file's `optimizer:` may name others too.

@@ -86,6 +86,12 @@ class DoesNotFit : public Error {
   std::int64_t needed_, budget_;
 };
 
+/// The dtypes that a plan may choose on this device before its probes say more: the one that was
+/// asked for, or f32 and the first half precision that model and device allow (a preferred one
+/// too).
+std::vector<DType> dtype_candidates(const device::Facts& facts, const Needs& needs,
+                                    const Wishes& wishes);
+
 /// With an empty report the choices are defaults, and their reasons say so. Device error for a wish
 /// that the device cannot fulfil, DoesNotFit if its memory is too small, Usage error for wishes
 /// that contradict each other.

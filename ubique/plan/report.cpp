@@ -200,6 +200,17 @@ std::string one_row_each(const std::vector<Attempt>& attempts) {
          (impossible.empty() || table.empty() ? "" : "\n") + impossible;
 }
 
+std::string device_line(const Plan& plan, const Wishes& wishes) {
+  auto line = plan.machine;
+  const int threads = plan.compute_threads.value;
+  if (threads > 0) line += fmt::format(", {} thread{}", threads, threads == 1 ? "" : "s");
+  line += fmt::format(", {}: {}", to_string(plan.dtype.value), plan.dtype.reason);
+  if (is_half(plan.dtype.value) && !wishes.dtype) {
+    line += "; --dtype f32 gives the reference's numbers";
+  }
+  return line;
+}
+
 std::string explain(const Plan& plan) {
   std::string text =
       fmt::format("{} ({}) on {}\n\n", plan.needs, to_string(plan.mode), plan.machine);

@@ -41,5 +41,8 @@ std::string side_by_side(const std::vector<Attempt>& attempts);
 std::string one_row_each(const std::vector<Attempt>& attempts);
 /// Every field with its reason and the rejected options.
 std::string explain(const Plan& plan);
+/// One line for the log: "AMD EPYC (cpu), 2 threads, bf16: passed its probes, ...". Says how to get
+/// f32 where half precision was chosen and not asked for.
+std::string device_line(const Plan& plan, const Wishes& wishes);
 
 }  // namespace ubique::plan

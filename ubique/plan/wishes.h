@@ -36,8 +36,10 @@ struct Wishes {
   Mode mode = Mode::Train;
   std::string device = "auto";            ///< as typed: "cuda", "metal", "auto"
   std::optional<DType> dtype;             ///< required
+  std::string dtype_reason = "as asked";  ///< why it is
   std::optional<DType> preferred_dtype;   ///< wanted where the device does it well
   std::optional<DType> preferred_on_mps;  ///< the same, on Metal only
+  bool prefers_half = false;              ///< any half precision, the same
   std::optional<Attention> attention;     ///< none = choose
   std::int64_t batch = 0;                 ///< samples at once; 0 = choose
   std::int64_t effective_batch = 0;       ///< samples per optimizer step; 0 = the model's own

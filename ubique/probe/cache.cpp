@@ -77,22 +77,6 @@ Report arrange(Report base, const std::vector<Probe>& probes, const Report& old,
   return base;
 }
 
-/// Old verdicts, replaced by fresh ones of the same id; new ones are appended.
-Report merge(Report old, const Report& fresh) {
-  std::unordered_map<std::string, std::size_t> index_of;
-  for (std::size_t i = 0; i < old.verdicts.size(); ++i) index_of[old.verdicts[i].id] = i;
-  for (const auto& verdict : fresh.verdicts) {
-    const auto found = index_of.find(verdict.id);
-    if (found == index_of.end()) {
-      old.verdicts.push_back(verdict);
-    } else {
-      old.verdicts[found->second] = verdict;
-    }
-  }
-  old.seconds += fresh.seconds;
-  return old;
-}
-
 }  // namespace
 
 std::string cache_key(const device::Facts& facts) {
@@ -149,6 +133,21 @@ void store_report(const device::Facts& facts, const Report& report) {
   }
 }
 
+Report merge(Report old, const Report& fresh) {
+  std::unordered_map<std::string, std::size_t> index_of;
+  for (std::size_t i = 0; i < old.verdicts.size(); ++i) index_of[old.verdicts[i].id] = i;
+  for (const auto& verdict : fresh.verdicts) {
+    const auto found = index_of.find(verdict.id);
+    if (found == index_of.end()) {
+      old.verdicts.push_back(verdict);
+    } else {
+      old.verdicts[found->second] = verdict;
+    }
+  }
+  old.seconds += fresh.seconds;
+  return old;
+}
+
 Report recall_or_run(const device::Facts& facts, c10::Device device,
                      const std::vector<Probe>& probes, RunOptions options, bool refresh) {
   const auto note = crash_note_path(facts);
@@ -158,7 +157,8 @@ Report recall_or_run(const device::Facts& facts, c10::Device device,
   std::vector<Probe> missing;
   for (const auto& probe : probes) {
     const auto* verdict = known.find(probe.id());
-    if (refresh || verdict == nullptr) missing.push_back(probe);
+    const bool untimed = verdict != nullptr && options.timing && lacks_time(probe, *verdict);
+    if (refresh || verdict == nullptr || untimed) missing.push_back(probe);
   }
   auto base = empty_report(facts);
   base.from_cache = missing.empty();

@@ -27,8 +27,12 @@ std::optional<Report> load_cached_report(const device::Facts& facts);
 /// cannot be written.
 void store_report(const device::Facts& facts, const Report& report);
 
+/// Old verdicts, replaced by fresh ones of the same id; new ones are appended.
+Report merge(Report old, const Report& fresh);
+
 /// Verdicts for these probes: cached ones, and fresh ones (then stored) for the rest. `refresh`
-/// runs all of them. Report::from_cache tells that nothing had to be run.
+/// runs all of them. A probe that an earlier run did not time is run again.
+/// Report::from_cache tells that nothing had to be run.
 Report recall_or_run(const device::Facts& facts, c10::Device device,
                      const std::vector<Probe>& probes, RunOptions options, bool refresh);
 

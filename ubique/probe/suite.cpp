@@ -24,6 +24,7 @@ namespace {
 
 constexpr const char* kNoTime = "the time budget was spent";
 constexpr const char* kNoMemory = "not enough memory";
+constexpr const char* kStopped = "stopped before its turn";
 
 std::string first_line(const std::string& message) { return message.substr(0, message.find('\n')); }
 
@@ -113,8 +114,9 @@ std::vector<Probe> all_probes(const std::vector<Case>& extra) {
   std::vector<Probe> list;
   std::set<std::string> seen;
   for (const auto& request : built_in_cases()) append(list, seen, probes_of(request));
-  for (auto* group : {strided_view_probes, sliced_view_probes, transfer_probes, sampling_probes,
-                      autocast_probes, checkpoint_probes, limit_probes}) {
+  for (auto* group :
+       {elementary_probes, image_probes, strided_view_probes, sliced_view_probes, transfer_probes,
+        sampling_probes, autocast_probes, checkpoint_probes, limit_probes}) {
     append(list, seen, group());
   }
   for (const auto& request : extra) append(list, seen, probes_of(request));
@@ -123,7 +125,22 @@ std::vector<Probe> all_probes(const std::vector<Case>& extra) {
 
 bool worth_retrying(const Verdict& verdict) {
   return verdict.outcome == Outcome::Skipped &&
-         (verdict.detail == kNoTime || verdict.detail.starts_with(kNoMemory));
+         (verdict.detail == kNoTime || verdict.detail == kStopped ||
+          verdict.detail.starts_with(kNoMemory));
+}
+
+bool lacks_time(const Probe& probe, const Verdict& verdict) {
+  return probe.timed && verdict.outcome == Outcome::Pass && verdict.device_ms == 0;
+}
+
+double estimated_seconds(const std::vector<Probe>& probes) {
+  // Of one thread of a CPU of 2022; a timed probe also runs for about 50 ms on each of two devices.
+  constexpr double kEach = 0.005, kTimed = 0.1, kWorkPerSecond = 2e9;
+  double seconds = 0;
+  for (const auto& probe : probes) {
+    seconds += kEach + (probe.timed ? kTimed : 0) + probe.work / kWorkPerSecond;
+  }
+  return seconds;
 }
 
 Report empty_report(const device::Facts& facts) {
@@ -154,12 +171,14 @@ Report run_probes(const device::Facts& facts, c10::Device device, const std::vec
     Finding finding;
     if (options.crashed.count(id) > 0) {
       finding = not_run(Outcome::Fail, "took the process down when it was last run");
+    } else if (options.stop && options.stop()) {
+      finding = not_run(Outcome::Skipped, kStopped);
     } else if (options.budget_seconds > 0 && watch.seconds() > options.budget_seconds) {
       finding = not_run(Outcome::Skipped, kNoTime);
     } else {
       note.begin(id);
-      finding = run_guarded(
-          probe, {device, facts, Random(options.seed, name_hash(id)), options.timing, threads});
+      finding = run_guarded(probe, {device, facts, Random(options.seed, name_hash(id)),
+                                    options.timing, threads, options.stop});
       note.end();
     }
     report.verdicts.push_back(verdict_of(probe, std::move(finding)));

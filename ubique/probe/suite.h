@@ -27,6 +27,7 @@ struct RunOptions {
   std::function<void(const std::string& id, std::size_t done, std::size_t total)> progress;
   double budget_seconds = 0;         ///< probes not begun by then are skipped; 0 = no limit
   bool timing = true;                ///< false: timed probes only compare numbers
+  std::function<bool()> stop;        ///< true: the probes that are left are skipped
   std::uint64_t seed = 2011;         ///< with a probe's id it fixes the probe's inputs
   std::set<std::string> crashed;     ///< ids that crashed the process before: failed, not run
   std::filesystem::path crash_note;  ///< file for crash notes (crash_note.h); empty = none
@@ -42,6 +43,11 @@ Report run_probes(const device::Facts& facts, c10::Device device, const std::vec
 
 /// Skipped for lack of time or memory, which another run may have.
 bool worth_retrying(const Verdict& verdict);
+/// Passed in a run that did not time it.
+bool lacks_time(const Probe& probe, const Verdict& verdict);
+
+/// Roughly how long these probes take, by the work of their references.
+double estimated_seconds(const std::vector<Probe>& probes);
 
 /// A report without verdicts, with the device and versions filled in.
 Report empty_report(const device::Facts& facts);

@@ -33,7 +33,7 @@ TEST_CASE("sham settings: all keys together are understood") {
   sham_device();
   const Told told(
       "refuse=bf16, op:aten::cumsum; wrong=sdpa_causal,op:mm; fallback=aten::relu; memory=2GiB; "
-      "max_buffer=1GiB; delay=0us");
+      "max_buffer=1GiB; delay=0us; ledger=ops.txt");
   CHECK(error_of([&] { (void)at::ones({2}, sham_device()).cumsum(0); }) != "");
 }
 

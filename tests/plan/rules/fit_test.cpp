@@ -153,6 +153,13 @@ TEST_CASE("too large: the error names both numbers and what to change") {
   CHECK(contains(message, "--dtype bf16"));
 }
 
+TEST_CASE("too large: the suggested dtype is one that the device has") {
+  const auto m1 = with_memory(machine("m1-16g"), 700 * kMiB);
+  CHECK(contains(refusal(ErrorKind::Device, m1, {}, hungry_model(),
+                         "{dtype: f32, batch: 8, checkpointing: off}"),
+                 "--dtype f16"));
+}
+
 TEST_CASE("too large: a single tensor beyond the device's limit") {
   auto needs = conv_model(3);
   needs.activations.largest = std::int64_t{64} * 256 * 256 * 256;  // exactly 2^32 bytes in f32

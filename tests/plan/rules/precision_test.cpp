@@ -63,6 +63,45 @@ TEST_CASE("dtype: the verdicts of probes decide") {
   });
 }
 
+TEST_CASE("dtype: a small op that is wrong rules the dtype out, one that is refused does not") {
+  const auto needs = linear_model();
+  const auto with = [](Verdict verdict) {
+    return probed({matmul(DType::F32, 1), matmul(DType::BF16, 0.6), matmul(DType::F16, 0.5),
+                   std::move(verdict)});
+  };
+  const auto wrong = with(fault("elementary.pointwise", DType::BF16));
+  const auto refused = with(verdict(Outcome::Refused, "elementary.index", DType::BF16));
+  const auto pooling = with(fault("image", DType::BF16));
+  check_rows({
+      {"wrong in bf16", "h200", wrong, needs, "", "dtype=f16", "bf16: elementary.pointwise/bf16"},
+      {"refused in bf16", "h200", refused, needs, "", "dtype=bf16", "passed its probes"},
+      {"a model without pictures", "h200", pooling, needs, "", "dtype=bf16", "passed its probes"},
+      {"one with pictures", "h200", pooling, conv_model(2), "", "dtype=f16", "bf16: image/bf16"},
+  });
+  // Losses and norms stay in f32 under autocast: no dtype is right without them.
+  const auto nowhere = refusal(ErrorKind::Device, machine("h200"),
+                               with(fault("elementary.loss", DType::F32)), needs, "");
+  CHECK(contains(nowhere, "no dtype gives"));
+  CHECK(contains(nowhere, "--device cpu"));
+}
+
+TEST_CASE("dtype: the candidates are f32 and the first half precision that may be used") {
+  const auto candidates = [](const char* profile, const std::string& wishes) {
+    std::string names;
+    for (const auto dtype :
+         dtype_candidates(machine(profile), linear_model(), wishes_from(wishes))) {
+      names += std::string(to_string(dtype)) + " ";
+    }
+    return names;
+  };
+  CHECK(candidates("h200", "") == "f32 bf16 ");
+  CHECK(candidates("t4", "") == "f32 f16 ");
+  CHECK(candidates("cpu-laptop", "") == "f32 ");
+  CHECK(candidates("cpu-server-amx", "") == "f32 bf16 ");
+  CHECK(candidates("h200", "numerics: strict") == "f32 ");
+  CHECK(candidates("h200", "dtype: f16") == "f16 ");
+}
+
 TEST_CASE("dtype: probes that only timed a launch do not count on accelerators") {
   const auto tiny = probed({matmul(DType::F32, 0.01), matmul(DType::BF16, 0.04)});
   check_rows({
@@ -89,12 +128,16 @@ TEST_CASE("dtype: wishes") {
       {"long name", "h200", unmeasured, needs, "dtype: torch.bfloat16", "dtype=bf16", "as asked"},
       {"f64 on CUDA", "h200", unmeasured, needs, "dtype: f64", "dtype=f64", "as asked"},
       {"emulated, said so", "t4", unmeasured, needs, "dtype: bf16", "dtype=bf16", "emulated"},
+      {"f16 on a CPU", "cpu-laptop", unmeasured, needs, "dtype: fp16", "dtype=f16",
+       "as asked; no f16 arithmetic on this CPU: emulated, slower than f32"},
+      {"bf16 on M1", "m1-16g", unmeasured, needs, "dtype: bf16", "dtype=bf16",
+       "as asked; emulated on M1 and M2: no gain over f16"},
       {"strict", "h200", unmeasured, needs, "numerics: strict", "dtype=f32", "strict"},
       {"intolerant model", "h200", unmeasured, intolerant, "", "dtype=f32", "does not tolerate"},
       {"soft preference kept", "h200", unmeasured, needs, "training: {use_fp16: true}", "dtype=f16",
        "preferred"},
       {"soft preference gives way", "t4", unmeasured, needs, "model: {use_bf16: true}", "dtype=f16",
-       "emulated"},
+       "bf16, as preferred, was given up: emulated on sm75"},
       {"mixed precision off", "h200", unmeasured, needs, "training: {use_mixed_precision: false}",
        "dtype=f32", "off"},
       {"a preference for Metal", "m2-16g", unmeasured, needs, "model: {mps_prefer_fp16: true}",

@@ -19,6 +19,8 @@
 #include "runtime/mutations.h"
 #include "runtime/settings.h"
 #include "ubique/base/error.h"
+#include "ubique/base/files/file.h"
+#include "ubique/base/terminal/log.h"
 #include "ubique/device/host.h"
 
 namespace ubique::backend::sham {
@@ -73,6 +75,17 @@ void configure(const std::string& text) {
   apply_overrides();
 }
 
+/// At the end of the process, if the settings name a file for it.
+void write_ledger() {
+  const auto& path = settings().ledger;
+  if (path.empty()) return;
+  try {
+    write_file(path, ledger().list());
+  } catch (const Error& error) {
+    log::warn("{}", error.what());
+  }
+}
+
 class PretendBackend final : public device::Backend {
  public:
   std::string name() const override { return UBIQUE_BACKEND_NAME; }
@@ -97,6 +110,7 @@ class PretendBackend final : public device::Backend {
     install_attention();
     set_settings(wanted);
     apply_overrides();
+    std::atexit(write_ledger);
     return {{facts_now()}, {}};
   }
 };

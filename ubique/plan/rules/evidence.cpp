@@ -46,6 +46,11 @@ const Verdict* Evidence::fault(std::string_view op) const {
   return first(op, [](const Verdict& v) { return is_fault(v); });
 }
 
+const Verdict* Evidence::wrong(std::string_view op, DType dtype) const {
+  return first(op,
+               [&](const Verdict& v) { return v.dtype == dtype && v.outcome == Outcome::Fail; });
+}
+
 bool Evidence::proven(std::string_view op, DType dtype) const {
   const auto* passed =
       first(op, [&](const Verdict& v) { return v.dtype == dtype && v.outcome == Outcome::Pass; });

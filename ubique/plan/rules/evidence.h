@@ -25,6 +25,8 @@ class Evidence {
   const probe::Verdict* fault(std::string_view op, DType dtype, probe::Layout layout) const;
   /// The same in any dtype.
   const probe::Verdict* fault(std::string_view op) const;
+  /// Computed wrongly. (What is refused fails loudly where it is used.)
+  const probe::Verdict* wrong(std::string_view op, DType dtype) const;
   /// Was it probed there, and did every probe pass?
   bool proven(std::string_view op, DType dtype) const;
   bool proven(std::string_view op, DType dtype, probe::Layout layout) const;

@@ -61,6 +61,7 @@ Plan make_plan(const device::Facts& facts, const probe::Report& report, const Ne
   plan.mode = wishes.mode;
   plan.device = choose_device(context);
   plan.dtype = {fit.option.dtype, fit.option.reason, fit.rejected_dtypes};
+  plan.dtype.reason += given_up(context, plan.dtype);
   plan.autocast = choose_autocast(context, plan.dtype.value);
   plan.grad_scaler = choose_scaler(context, plan.dtype.value);
   plan.memory_format = choose_layout(context, plan.dtype.value);

@@ -73,7 +73,7 @@ void refuse_impossible(const Context& context) {
   const auto& [facts, needs, wishes, evidence] = context;
   check(names_this_device(wishes.device, facts), ErrorKind::Device,
         "[plan.device] {} has no such device; got '{}', expected auto or {}.", facts.label(),
-        wishes.device, facts.backend);
+        wishes.device, context.is(Kind::Mps) ? "metal (mps)" : facts.backend);
   check(!context.train() || needs.can_train(), ErrorKind::Usage,
         "[plan.needs] {} does not describe training; got activations.saved = 0, expected the "
         "elements kept for the backward pass. Use --mode run, or state them.",

@@ -112,11 +112,11 @@ std::string advice(const Context& context, const Candidate& candidate, std::int6
     ideas.push_back(fmt::format("--memory {} or none", human_bytes(facts.budget_bytes)));
   }
   if (wishes.batch > 1) ideas.emplace_back("a smaller --batch");
-  Candidate half = candidate;
-  half.option.dtype = needs.tolerates_bf16 ? DType::BF16 : DType::F16;
-  const bool tolerated = needs.tolerates_bf16 || needs.tolerates_f16;
-  if (!is_half(candidate.option.dtype) && tolerated && predict(context, half, batch).fits) {
-    ideas.push_back(fmt::format("--dtype {}", to_string(half.option.dtype)));
+  const auto half = suggested_half(context);
+  Candidate halved = candidate;
+  halved.option.dtype = half.value_or(candidate.option.dtype);
+  if (!is_half(candidate.option.dtype) && half && predict(context, halved, batch).fits) {
+    ideas.push_back(fmt::format("--dtype {}", to_string(*half)));
   }
   if (context.train() && needs.checkpointing.supported && !candidate.checkpointing) {
     ideas.emplace_back("--checkpointing auto");

@@ -34,7 +34,19 @@ std::vector<std::string> timed_ops(const Needs& needs) {
   return ops;
 }
 
+/// Activations, reductions, losses and the like: every model has them, and under autocast part of
+/// them stays in f32.
+const probe::Verdict* wrong_small_op(const Context& context, DType dtype) {
+  for (const char* op : {"elementary", "image"}) {
+    if (op == std::string_view("image") && !context.needs.has_conv(2)) continue;
+    if (const auto* wrong = context.evidence.wrong(op, dtype)) return wrong;
+    if (const auto* wrong = context.evidence.wrong(op, DType::F32)) return wrong;
+  }
+  return nullptr;
+}
+
 const probe::Verdict* dtype_fault(const Context& context, DType dtype) {
+  if (const auto* wrong = wrong_small_op(context, dtype)) return wrong;
   for (const auto& op : deciding_ops(context.needs)) {
     if (const auto* fault = context.evidence.fault(op, dtype)) return fault;
   }
@@ -71,17 +83,14 @@ double time_ratio(const Context& context, DType dtype) {
   return full > 0 ? half / full : 0;
 }
 
-/// Why a half-precision dtype cannot be used here, or an empty text.
-std::string why_not(const Context& context, DType dtype) {
+bool tolerates(const Needs& needs, DType dtype) {
+  return !is_half(dtype) || (dtype == DType::BF16 ? needs.tolerates_bf16 : needs.tolerates_f16);
+}
+
+/// Why a half-precision dtype gains nothing on this hardware, or an empty text.
+std::string hardware_limit(const Context& context, DType dtype) {
   const auto& [facts, needs, wishes, evidence] = context;
   const bool bf16 = dtype == DType::BF16;
-  if (!(bf16 ? needs.tolerates_bf16 : needs.tolerates_f16)) {
-    return fmt::format("{} does not tolerate it", needs.name);
-  }
-  if (context.is(Kind::Mps) && needs.f32_on_metal) return "it gave NaNs on Metal";
-  if (wishes.numerics == Numerics::Strict) return "numerics are strict: f32 means f32";
-  if (wishes.preferred_dtype == DType::F32) return "the configuration turns mixed precision off";
-  if (const auto* fault = dtype_fault(context, dtype)) return describe(*fault);
   if (context.is(Kind::Xpu)) return "never tested on XPU";
   if (context.is(Kind::Cuda) && facts.capability < 70) return "no fast half precision before sm70";
   if (context.is(Kind::Cuda) && bf16 && facts.capability < 80) {
@@ -98,9 +107,20 @@ std::string why_not(const Context& context, DType dtype) {
   }
   if (context.is(Kind::Cpu) && !facts.has_dtype(dtype)) {
     return bf16 ? "this CPU has neither AMX nor AVX-512-BF16: emulated, slower than f32"
-                : "no f16 arithmetic on this CPU";
+                : "no f16 arithmetic on this CPU: emulated, slower than f32";
   }
   return {};
+}
+
+/// Why a half-precision dtype cannot be used here, or an empty text.
+std::string why_not(const Context& context, DType dtype) {
+  const auto& [facts, needs, wishes, evidence] = context;
+  if (!tolerates(needs, dtype)) return fmt::format("{} does not tolerate it", needs.name);
+  if (context.is(Kind::Mps) && needs.f32_on_metal) return "it gave NaNs on Metal";
+  if (wishes.numerics == Numerics::Strict) return "numerics are strict: f32 means f32";
+  if (wishes.preferred_dtype == DType::F32) return "the configuration turns mixed precision off";
+  if (const auto* fault = dtype_fault(context, dtype)) return describe(*fault);
+  return hardware_limit(context, dtype);
 }
 
 std::string half_reason(const Context& context, DType dtype) {
@@ -156,9 +176,7 @@ DTypeRanking rank_asked(const Context& context, DType dtype) {
   const auto& [facts, needs, wishes, evidence] = context;
   check(dtype != DType::F64 || !context.is(Kind::Mps), ErrorKind::Device,
         "[plan.dtype] Metal has no float64; got dtype f64, expected f32, bf16 or f16.");
-  const bool tolerated =
-      !is_half(dtype) || (dtype == DType::BF16 ? needs.tolerates_bf16 : needs.tolerates_f16);
-  check(tolerated, ErrorKind::Usage,
+  check(tolerates(needs, dtype), ErrorKind::Usage,
         "[plan.dtype] {} does not tolerate {}; got dtype {}, expected f32.", needs.name,
         to_string(dtype), to_string(dtype));
   if (const auto* fault = dtype_fault(context, dtype)) {
@@ -170,13 +188,42 @@ DTypeRanking rank_asked(const Context& context, DType dtype) {
   check(!needs_macos14 || !context.macos_older_than(14, 0), ErrorKind::Device,
         "[plan.dtype] bf16 on Metal needs macOS 14; got {}, expected dtype f16 or f32.",
         facts.os_version);
-  std::string reason = "as asked";
-  if (is_half(dtype) && !facts.has_dtype(dtype))
-    reason += "; emulated here, slower than f32 or f16";
-  return {{{dtype, reason}}, {}};
+  const auto limit = is_half(dtype) ? hardware_limit(context, dtype) : std::string();
+  return {{{dtype, wishes.dtype_reason + (limit.empty() ? "" : "; " + limit)}}, {}};
+}
+
+/// The dtype that the configuration prefers on this kind of device.
+std::optional<DType> preferred_dtype(const Context& context) {
+  const auto& wishes = context.wishes;
+  return context.is(Kind::Mps) && wishes.preferred_on_mps ? wishes.preferred_on_mps
+                                                          : wishes.preferred_dtype;
 }
 
 }  // namespace
+
+std::string given_up(const Context& context, const Choice<DType>& chosen) {
+  const auto preferred = preferred_dtype(context);
+  const auto was_wanted = [&](const Rejected& other) {
+    if (preferred) return other.option == to_string(*preferred);
+    return context.wishes.prefers_half && !is_half(chosen.value);
+  };
+  std::string text;
+  for (const auto& other : chosen.rejected) {
+    if (was_wanted(other)) {
+      text += fmt::format("; {}, as preferred, was given up: {}", other.option, other.why);
+    }
+  }
+  return text;
+}
+
+std::optional<DType> suggested_half(const Context& context) {
+  std::optional<DType> suggested;
+  for (const auto dtype : {DType::BF16, DType::F16}) {
+    if (why_not(context, dtype).empty()) return dtype;
+    if (!suggested && tolerates(context.needs, dtype)) suggested = dtype;
+  }
+  return suggested;
+}
 
 DTypeRanking rank_dtypes(const Context& context) {
   const auto& wishes = context.wishes;
@@ -215,6 +262,21 @@ DTypeRanking rank_dtypes(const Context& context) {
         context.needs.name, context.facts.label(),
         ranking.rejected.empty() ? "" : ranking.rejected.back().why);
   return ranking;
+}
+
+std::vector<DType> dtype_candidates(const device::Facts& facts, const Needs& needs,
+                                    const Wishes& wishes) {
+  if (wishes.dtype) return {*wishes.dtype};
+  const probe::Report nothing;
+  const Context context{facts, needs, wishes,
+                        Evidence(nothing, wishes.mode == Mode::Train, /*launch_ms=*/0)};
+  std::vector<DType> candidates = {DType::F32};
+  for (const auto dtype : {DType::BF16, DType::F16}) {
+    if (!why_not(context, dtype).empty()) continue;
+    const bool preferred = wishes.preferred_dtype == dtype || wishes.preferred_on_mps == dtype;
+    if (candidates.size() < 2 || preferred) candidates.push_back(dtype);
+  }
+  return candidates;
 }
 
 Choice<bool> choose_autocast(const Context& context, DType dtype) {

@@ -44,6 +44,11 @@ struct DTypeRanking {
   std::vector<Rejected> rejected;
 };
 DTypeRanking rank_dtypes(const Context& context);
+/// "; f16, as preferred, was given up: ..." for a preference that the choice does not follow.
+std::string given_up(const Context& context, const Choice<DType>& chosen);
+/// What to try where f32 is too large: a half precision that the device does well, else one that
+/// the model tolerates.
+std::optional<DType> suggested_half(const Context& context);
 Choice<bool> choose_autocast(const Context& context, DType dtype);
 Choice<bool> choose_scaler(const Context& context, DType dtype);
 

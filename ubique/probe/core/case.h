@@ -33,4 +33,7 @@ struct Case {
   bool timed = false;    ///< time it as well, on the device and on the CPU
 };
 
+/// Multiplications of a convolution's forward pass.
+double conv_work(const Case& request);
+
 }  // namespace ubique::probe

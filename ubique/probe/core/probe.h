@@ -23,6 +23,7 @@ struct Site {
   Random random;       ///< the probe's own stream: the same numbers on every device
   bool timing = true;  ///< false: timed probes only compare numbers
   int threads = 1;     ///< CPU threads for timing; numbers are compared with one thread
+  std::function<bool()> stop = {};  ///< true: end soon, with whatever is known
 };
 
 struct Finding {
@@ -44,6 +45,8 @@ struct Probe {
   Layout layout = Layout::Contiguous;
   bool gradient = false;
   std::function<Finding(const Site&)> run;
+  bool timed = false;  ///< timed as well, where time matters
+  double work = 0;     ///< multiplications of its reference; 0 = hardly any
 
   std::string id() const;  ///< "conv3d.dilated[c5d2]/f32/contiguous/gradient"
 };

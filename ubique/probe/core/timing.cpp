@@ -32,7 +32,8 @@ ThreadCount::ThreadCount(int threads) : before_(at::get_num_threads()) {
 
 ThreadCount::~ThreadCount() { at::set_num_threads(before_); }
 
-double median_ms(c10::Device device, const std::function<void()>& work) {
+double median_ms(c10::Device device, const std::function<void()>& work,
+                 const std::function<bool()>& stop) {
   device::synchronize(device);
   const double warm_up = run_ms(device, work);
   std::vector<double> times;
@@ -41,7 +42,7 @@ double median_ms(c10::Device device, const std::function<void()>& work) {
   do {
     times.push_back(run_ms(device, work));
     spent += times.back();
-  } while (spent < kTimingBudgetMs && times.size() < kMostRuns);
+  } while (spent < kTimingBudgetMs && times.size() < kMostRuns && !(stop && stop()));
   std::nth_element(times.begin(), times.begin() + times.size() / 2, times.end());
   return times[times.size() / 2];
 }

@@ -31,6 +31,9 @@ std::vector<Case> cumsum_cases();  // probe_sampling.cpp
 std::vector<Probe> expand_cumsum(const Case& request);
 std::vector<Probe> sampling_probes();
 
+std::vector<Probe> elementary_probes();  // probe_elementary.cpp
+std::vector<Probe> image_probes();
+
 std::vector<Probe> strided_view_probes();  // probe_views.cpp
 std::vector<Probe> sliced_view_probes();
 std::vector<Probe> transfer_probes();    // probe_transfer.cpp

@@ -58,13 +58,16 @@ Tensors to_device(const Tensors& operands, c10::Device device, Layout layout) {
   return moved;
 }
 
-Tensors gradients_of(const Operation& operation, Tensors inputs, const at::Tensor& upstream) {
+/// `upstream` makes the gradient of the output.
+Tensors gradients_of(const Operation& operation, Tensors inputs,
+                     const std::function<at::Tensor(const at::Tensor&)>& upstream) {
   c10::AutoGradMode recording(true);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     inputs[i] = inputs[i].detach();
     if (operation.operands[i].wants_gradient) inputs[i].requires_grad_();
   }
-  operation.forward(inputs).front().backward(upstream);
+  const auto output = operation.forward(inputs).front();
+  output.backward(upstream(output));
   Tensors gradients;
   for (const auto& input : inputs) gradients.push_back(input.grad());
   return gradients;
@@ -90,13 +93,15 @@ Finding check_forward(const Operation& operation, const Setting& setting, const 
 
 Finding check_gradient(const Operation& operation, const Setting& setting, const Site& site) {
   const auto operands = make_operands(operation, setting.dtype, site.random);
-  const auto reference = to_reference(operands);
-  const auto upstream =
-      make_upstream(operation.forward(reference).front(), setting.dtype, site.random);
-  const auto expected = gradients_of(operation, reference, upstream.to(at::kDouble));
+  at::Tensor upstream;
+  const auto expected =
+      gradients_of(operation, to_reference(operands), [&](const at::Tensor& output) {
+        upstream = make_upstream(output, setting.dtype, site.random);
+        return upstream.to(at::kDouble);
+      });
   const auto moved = to_device({upstream}, site.device, setting.layout).front();
-  const auto gradients =
-      gradients_of(operation, to_device(operands, site.device, setting.layout), moved);
+  const auto gradients = gradients_of(operation, to_device(operands, site.device, setting.layout),
+                                      [&](const at::Tensor&) { return moved; });
   Finding worst;
   double worst_ratio = -1;
   for (std::size_t i = 0; i < expected.size(); ++i) {
@@ -114,15 +119,20 @@ Finding check_gradient(const Operation& operation, const Setting& setting, const
 }
 
 double time_operation(const Operation& operation, const Setting& setting, c10::Device device,
-                      const Random& random) {
-  const auto operands = make_operands(operation, setting.dtype, random);
+                      const Site& site) {
+  const auto operands = make_operands(operation, setting.dtype, site.random);
   const auto inputs = to_device(operands, device, setting.layout);
   c10::NoGradGuard no_gradients;
   const auto output = operation.forward(inputs).front();
-  if (!setting.gradient) return median_ms(device, [&] { operation.forward(inputs); });
+  if (!setting.gradient)
+    return median_ms(
+        device, [&] { operation.forward(inputs); }, site.stop);
   const auto upstream =
-      to_device({make_upstream(output, setting.dtype, random)}, device, setting.layout).front();
-  return median_ms(device, [&] { gradients_of(operation, inputs, upstream); });
+      to_device({make_upstream(output, setting.dtype, site.random)}, device, setting.layout)
+          .front();
+  const auto given = [&](const at::Tensor&) { return upstream; };
+  return median_ms(
+      device, [&] { gradients_of(operation, inputs, given); }, site.stop);
 }
 
 Finding examine(const Operation& operation, const Setting& setting, const Site& site) {
@@ -130,11 +140,11 @@ Finding examine(const Operation& operation, const Setting& setting, const Site& 
                                   : check_forward(operation, setting, site);
   if (!operation.timed || !site.timing || finding.outcome != Outcome::Pass) return finding;
   const ThreadCount threads(site.threads);
-  finding.device_ms = time_operation(operation, setting, site.device, site.random);
+  finding.device_ms = time_operation(operation, setting, site.device, site);
   if (site.facts.kind != device::Kind::Cpu) {
     // The alternative on the CPU: f32 and contiguous, which CPUs are fastest in.
     const Setting plain{DType::F32, Layout::Contiguous, setting.gradient};
-    finding.cpu_ms = time_operation(operation, plain, c10::Device(c10::kCPU), site.random);
+    finding.cpu_ms = time_operation(operation, plain, c10::Device(c10::kCPU), site);
   }
   return finding;
 }
@@ -157,9 +167,9 @@ std::vector<Probe> make_probes(const OperationProbes& what) {
         if (gradient && !what.gradient) continue;
         const Setting setting{dtype, layout, gradient};
         probes.push_back(
-            {what.op, what.tag, dtype, layout, gradient, [operation, setting](const Site& site) {
-               return examine(*operation, setting, site);
-             }});
+            {what.op, what.tag, dtype, layout, gradient,
+             [operation, setting](const Site& site) { return examine(*operation, setting, site); },
+             operation->timed, operation->work * (gradient ? 3 : 1)});
       }
     }
   }

@@ -38,6 +38,7 @@ struct Operation {
   std::function<Finding(const Tensors& inputs, const at::Tensor& output, double tolerance)>
       invariant = {};
   bool timed = false;
+  double work = 0;  ///< multiplications of a forward pass; 0 = hardly any
 };
 
 /// A tensor of this operand on the CPU, in the dtype, from the given stream.

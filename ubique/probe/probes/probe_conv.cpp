@@ -68,6 +68,7 @@ Operation conv_operation(const Case& request) {
   };
   operation.path = {inputs, 2, growth};
   operation.timed = request.timed;
+  operation.work = conv_work(request);
   return operation;
 }
 

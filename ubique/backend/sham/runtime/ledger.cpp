@@ -105,6 +105,13 @@ std::string Ledger::to_text() const {
   return text;
 }
 
+std::string Ledger::list() const {
+  const std::lock_guard lock(mutex_);
+  std::string lines;
+  for (const auto& [op, count] : ops_) lines += fmt::format("{} {}\n", op, count);
+  return lines;
+}
+
 Ledger& ledger() {
   static auto* const kLedger = new Ledger;  // outlives every tensor and thread
   return *kLedger;

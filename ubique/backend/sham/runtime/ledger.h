@@ -27,6 +27,7 @@ class Ledger {
   /// "download_bytes", "fallbacks", "fallback_bytes".
   std::int64_t total(const std::string& what) const;
   std::string to_text() const;
+  std::string list() const;  ///< a line for every op: its name and its count
 
  private:
   mutable std::mutex mutex_;

@@ -21,8 +21,8 @@ using Words = std::vector<std::string>;
 using Sections = std::map<std::string, Words>;
 
 const Words kListKeys = {"refuse", "wrong", "fallback"};
-const Words kValueKeys = {"memory", "max_buffer", "delay"};
-const Words kKeys = {"refuse", "wrong", "fallback", "memory", "max_buffer", "delay"};
+const Words kValueKeys = {"memory", "max_buffer", "delay", "ledger"};
+const Words kKeys = {"refuse", "wrong", "fallback", "memory", "max_buffer", "delay", "ledger"};
 
 c10::ScalarType scalar_type(DType dtype) {
   switch (dtype) {
@@ -205,6 +205,8 @@ Settings parse_settings(const std::string& text) {
       settings.max_buffer = read_bytes(key, words);
     } else if (key == "delay") {
       settings.delay = read_duration(key, words);
+    } else if (key == "ledger") {
+      settings.ledger = single_word(key, words);
     } else {
       fail(ErrorKind::Usage, "[{}.settings] unknown key in {}; got '{}', expected one of {}.{}",
            UBIQUE_BACKEND_NAME, settings_variable(), key, join(kKeys, ", "), hint(key, kKeys));

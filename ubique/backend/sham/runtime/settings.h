@@ -25,6 +25,7 @@ struct Settings {
   std::int64_t memory = 0;                   ///< limit in bytes; 0 = the machine's memory
   std::int64_t max_buffer = 1LL << 32;       ///< a single buffer must be smaller
   std::chrono::microseconds delay{0};        ///< waited before each op
+  std::string ledger;                        ///< file for every op and its count; empty = none
 
   /// Mutations by op, from `wrong` and `wrong_ops`.
   std::unordered_multimap<std::string, const Mutation*> mutations;
