@@ -2,7 +2,7 @@
 // Runs data/scans on a scan for tests in another language: raw values to files, shape and affine as
 // JSON on stdout.
 //   conform_driver axes < affines (12 numbers a line)      axis codes, one line each
-//   conform_driver conform METHOD I J K MM IMAGE OUT [MASK MASK_OUT]
+//   conform_driver conform METHOD I J K MM IMAGE OUT [MASK MASK_OUT]      MM: 1 or 0.9,1.1,1
 //   conform_driver native METHOD I J K MM IMAGE LABELS_OUT   thresholded, then resampled to the
 //   native grid
 #include <fmt/format.h>
@@ -16,6 +16,7 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/text.h"
 #include "ubique/data/scans/conform/conform.h"
 #include "ubique/data/scans/conform/native.h"
 #include "ubique/data/scans/volume/orientation.h"
@@ -51,7 +52,9 @@ data::ConformTarget target_of(const std::vector<std::string>& words) {
   target.method = data::parse_conform_method(words.at(1));
   for (std::size_t axis = 0; axis < 3; ++axis)
     target.shape[axis] = std::atoll(words.at(2 + axis).c_str());
-  target.spacing = std::atof(words.at(5).c_str());
+  const auto spacing = split(words.at(5), ',');
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    target.spacing[axis] = std::atof(spacing.at(spacing.size() == 3 ? axis : 0).c_str());
   return target;
 }
 

@@ -164,6 +164,13 @@ std::vector<fs::path> images_in(const fs::path& path) {
   return files_in(path, io::is_image_name, "a picture or a folder of them");
 }
 
+std::vector<fs::path> other_files_in(const fs::path& path) {
+  std::error_code ignored;
+  if (!fs::is_directory(path, ignored)) return {};
+  const auto is_other = [](const fs::path& file) { return !io::is_image_name(file); };
+  return files_in(path, is_other, "a folder");
+}
+
 std::string sample_id(const fs::path& file, const fs::path& root) {
   auto relative = file.lexically_relative(root);
   if (relative.empty() || relative == ".") relative = file.filename();

@@ -14,6 +14,9 @@ namespace ubique::data {
 /// Every .png, .jpg and .jpeg of a folder and its sub-folders, sorted by path; or the file itself,
 /// if `path` is one. Hidden files and CAT2000's folders Output are skipped.
 std::vector<std::filesystem::path> images_in(const std::filesystem::path& path);
+/// The files of a folder and its sub-folders that images_in does not list; none if `path` is a
+/// file.
+std::vector<std::filesystem::path> other_files_in(const std::filesystem::path& path);
 
 /// Path below `root` without extension: the name that files of one picture share.
 std::string sample_id(const std::filesystem::path& file, const std::filesystem::path& root);

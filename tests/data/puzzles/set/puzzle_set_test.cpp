@@ -289,6 +289,13 @@ TEST_CASE("puzzle set: a damaged dataset.json is refused, with the key") {
   CHECK(test::contains(with("vocab_size", 3), "cannot be"));
   CHECK(test::contains(with("pad_id", 6), "'pad_id' is wrong; got 6"));
   CHECK(test::contains(with("num_puzzle_identifiers", -1), "'num_puzzle_identifiers' is wrong"));
+  CHECK(test::contains(with("num_puzzle_identifiers", 1'000'000'000),
+                       "got num_puzzle_identifiers 1000000000, expected at most 1048576"));
+  CHECK(test::contains(damaged([](const fs::path& f) {
+                         change_json(f, "num_puzzle_identifiers", 10);
+                         write_file(f.parent_path() / "identifiers.json", "[\"<blank>\"]");
+                       }),
+                       "got num_puzzle_identifiers 10, expected at most 4"));
   CHECK(test::contains(with("mean_puzzle_examples", "x"), "'mean_puzzle_examples' is wrong"));
   CHECK(test::contains(with("sets", Json::array()), "'sets' is wrong"));
   CHECK(test::contains(with("sets", Json::array({"../all"})), "'../all' cannot be a set"));

@@ -114,25 +114,31 @@ TEST_CASE("golden scans: nibabel_conform before normalisation, its grid and its 
       CAPTURE(std::string(name));
       CAPTURE(key);
       const io::SafetensorsFile file(golden.prefix + "_" + key + ".safetensors");
-      const auto spacing = facts["target_spacing"].get<std::vector<double>>();
-      if (file.find("nibabel_conform.mask") == nullptr || spacing[0] != spacing[1]) continue;
-      const data::ConformTarget target{data::ConformMethod::NibabelConform, facts["target_shape"],
-                                       spacing[0]};
+      const data::ConformTarget target{
+          data::ConformMethod::NibabelConform, facts["target_shape"],
+          facts["target_spacing"].get<std::array<double, 3>>()};  // of one target not the same
       const auto found = data::conform(golden.image, target, 2);
-      const auto expected = tensor<float>(file, "nibabel_conform.image_before_norm");
+      const auto labels = data::conform_mask(golden.mask, golden.image, target, 2);
       CHECK(test::distance(found.affine, affine_of(facts["conform_affine"])) < 1e-9);
+      CHECK(std::ranges::count(labels.values, 1) ==
+            facts["mask_voxels"]["nibabel_conform"].get<std::int64_t>());
+      const auto [low, high] = std::ranges::minmax(found.values);
+      const auto range = facts["before_norm_minmax"]["nibabel_conform"];
+      CHECK(low == doctest::Approx(range[0].get<double>()).epsilon(1e-5));
+      CHECK(high == doctest::Approx(range[1].get<double>()).epsilon(1e-5));
+      ++compared;
+      if (file.find("nibabel_conform.mask") == nullptr) continue;
+      const auto expected = tensor<float>(file, "nibabel_conform.image_before_norm");
       if (golden.image.stored_integers) {
         CHECK(count_different(found.values, expected) <= 3);  // halves, rounded either way
         CHECK(largest_difference(found.values, expected) <= 1);
       } else {
         CHECK(largest_difference(found.values, expected) < 1e-4);
       }
-      const auto labels = data::conform_mask(golden.mask, golden.image, target, 2);
       CHECK(labels.values == tensor<std::uint8_t>(file, "nibabel_conform.mask"));
-      ++compared;
     }
   }
-  CHECK(compared == 3);
+  CHECK(compared == 4);
 }
 
 TEST_CASE("golden scans: integers without scaling are distinguished from scaled ones") {

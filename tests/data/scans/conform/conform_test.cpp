@@ -154,6 +154,45 @@ TEST_CASE("nibabel_conform: an oblique scan at the target's spacing is only padd
   }
 }
 
+TEST_CASE("conform: each axis has its own target spacing") {
+  // Linear interpolation restores a linear function exactly, so that values are known everywhere.
+  const auto ramp = [](double x, double y, double z) { return 100 + 3 * x - 2 * y + 5 * z; };
+  const auto volume =
+      test::grid_of<float>({10, 12, 14}, test::straight({2, 1, 1.5}),
+                           [&](auto i, auto j, auto k) { return ramp(2.0 * i, 1.0 * j, 1.5 * k); });
+  const auto scan = test::scan_of(volume);
+  const data::Spacing3 spacing(0.9, 1.1, 1.0);
+
+  // 10 * 2 / 0.9, 12 / 1.1 and 14 * 1.5 voxels, rounded; the corners of both grids coincide.
+  const auto zoomed = data::conform(scan, {ConformMethod::ScipyZoom, {22, 11, 21}, spacing}, 2);
+  const auto steps = data::spacing_of(zoomed.affine);
+  CHECK(steps[0] == doctest::Approx(2 * 9.0 / 21));
+  CHECK(steps[1] == doctest::Approx(11.0 / 10));
+  CHECK(steps[2] == doctest::Approx(1.5 * 13.0 / 20));
+  CHECK(zoomed.at(21, 10, 20) == doctest::Approx(ramp(18, 11, 19.5)));
+  CHECK(zoomed.at(7, 4, 9) == doctest::Approx(ramp(7 * steps[0], 4 * steps[1], 9 * steps[2])));
+
+  // Voxels (4, 5, 6) and (9, 5, 10), the middle ones, are at the same place: 8, 5 and 9 mm.
+  const auto centred =
+      data::conform(scan, {ConformMethod::NibabelConform, {20, 12, 22}, spacing}, 2);
+  CHECK(test::distance(centred.affine, test::straight({0.9, 1.1, 1.0}, {-0.1, -0.5, -1})) < 1e-12);
+  for (std::int64_t i = 1; i < 20; ++i) {
+    CHECK(centred.at(i, 5, 3) == doctest::Approx(ramp(-0.1 + 0.9 * i, 5, 2)));
+  }
+  for (std::int64_t j = 1; j < 11; ++j) {
+    CHECK(centred.at(9, j, 3) == doctest::Approx(ramp(8, -0.5 + 1.1 * j, 2)));
+  }
+  CHECK(centred.at(0, 5, 3) == 0);  // before the first voxel
+
+  // The axes are those of the result: to the left, down, to the front.
+  const auto turned = data::conform(scan, {ConformMethod::Brainchop, {24, 24, 24}, spacing}, 2);
+  CHECK(data::axis_codes(turned.affine) == "LIA");
+  CHECK(data::voxel_volume(turned.affine) == doctest::Approx(0.9 * 1.1 * 1.0));
+  CHECK(turned.affine[0][0] == -0.9);
+  CHECK(turned.affine[2][1] == -1.1);
+  CHECK(turned.affine[1][2] == 1.0);
+}
+
 TEST_CASE("none: canonical axes on the scan's own grid, whatever the target's shape") {
   const auto volume = test::noise({4, 5, 6}, test::straight({-1, 2, 3}, {1, 2, 3}));
   const auto found = data::conform(test::scan_of(volume), {ConformMethod::None, {8, 8, 8}, 1});
@@ -168,6 +207,10 @@ TEST_CASE("brainchop: only a scan that is conformed already is unchanged") {
   const ConformTarget target{ConformMethod::Brainchop, {6, 6, 6}, 1};
   CHECK(data::conform(test::scan_of(volume, DType::U8), target).values == volume.values);
   CHECK(data::conform(test::scan_of(volume, DType::I16), target).values != volume.values);
+  const ConformTarget uneven{ConformMethod::Brainchop, {6, 6, 6}, {1, 1, 2}};
+  const auto resampled = data::conform(test::scan_of(volume, DType::U8), uneven);
+  CHECK(resampled.values != volume.values);
+  CHECK(data::spacing_of(resampled.affine)[2] == doctest::Approx(2));
 }
 
 TEST_CASE("brainchop: axes are LIA and the centres n / 2 of both grids coincide") {
@@ -307,6 +350,7 @@ TEST_CASE("conform: impossible targets are usage errors") {
   };
   CHECK(test::contains(refused({ConformMethod::ScipyZoom, {0, 1, 1}, 1}), "length of 0"));
   CHECK(test::contains(refused({ConformMethod::ScipyZoom, {1, 1, 1}, 0}), "got 0 mm"));
+  CHECK(test::contains(refused({ConformMethod::ScipyZoom, {1, 1, 1}, {1, -2, 1}}), "got -2 mm"));
   refused({ConformMethod::NibabelConform, {1, 1, 1}, std::nan("")});
   refused({ConformMethod::NibabelConform, {1 << 20, 1 << 20, 1 << 20}, 1});
 }

@@ -82,13 +82,16 @@ TEST_CASE("native: a mask is restored except at its edge, for every method and o
     for (auto& label : labels.values) label = label > 0 ? 1 : 0;
     const auto scan = test::scan_of(labels);
     for (const auto method : kAllMethods) {
-      CAPTURE(data::to_string(method));
-      const ConformTarget target{method, {64, 64, 64}, 0.7};
-      const auto back = data::to_native(data::conform_mask(scan, scan, target, 2), scan, 2);
-      CHECK(test::distance(back.affine, affine) == 0);
-      const auto found = difference(back, labels);
-      CHECK(found.only_at_edges);
-      CHECK(found.share < 0.01);
+      for (const auto& spacing : {data::Spacing3(0.7), data::Spacing3(0.6, 0.8, 0.7)}) {
+        CAPTURE(data::to_string(method));
+        CAPTURE(spacing[0]);
+        const ConformTarget target{method, {64, 64, 64}, spacing};
+        const auto back = data::to_native(data::conform_mask(scan, scan, target, 2), scan, 2);
+        CHECK(test::distance(back.affine, affine) == 0);
+        const auto found = difference(back, labels);
+        CHECK(found.only_at_edges);
+        CHECK(found.share < 0.01);
+      }
     }
   }
 }

@@ -164,6 +164,10 @@ TEST_CASE("cache: an entry is made once, and again when scan, mask or options ch
 
   auto other = small_options();
   other.target.spacing = 1.5;
+  const auto coarse = data::ScanCache(folder / "cache", other).path_of(subject);
+  CHECK(coarse != path);
+  other.target.spacing = {1.5, 1.5, 1};
+  CHECK(data::ScanCache(folder / "cache", other).path_of(subject) != coarse);
   CHECK(data::ScanCache(folder / "cache", other).path_of(subject) != path);
   other = small_options();
   other.normalization = data::Normalization::ZScore;
@@ -173,6 +177,17 @@ TEST_CASE("cache: an entry is made once, and again when scan, mask or options ch
   CHECK(cache.path_of(unmasked) != path);
   fs::last_write_time(*subject.mask, fs::last_write_time(*subject.mask) + std::chrono::seconds(3));
   CHECK(cache.path_of(subject) != path);
+}
+
+TEST_CASE("cache: a scan that cannot be opened is unusable, as one that cannot be read") {
+  const test::ScratchFolder folder;
+  data::ScanCache cache(folder / "cache", small_options());
+  auto gone = make_subject(folder, "gone");
+  fs::remove(gone.image);
+  CHECK_THROWS_AS(cache.get(gone), data::UnusableScan);
+  auto bad = make_subject(folder, "bad");
+  write_file(*bad.mask, "");
+  CHECK_THROWS_AS(cache.get(bad), data::UnusableScan);
 }
 
 TEST_CASE("cache: damaged, cut and foreign entries are made again") {

@@ -88,7 +88,7 @@ TEST_CASE("npz: a folder of samples is a study, each with its own mask") {
   CHECK(cohort.source == "npz");
   CHECK(cohort.subjects[0].id == "sample_0000_a");
   data::require_masks(cohort);
-  data::measure_lesions(cohort);
+  CHECK(data::measure_lesions(cohort).empty());
   CHECK(cohort.subjects[1].lesion_voxels == 3);
 
   const auto sample = data::prepare_sample(cohort.subjects[0], options_for({2, 1, 3}));
@@ -103,8 +103,12 @@ TEST_CASE("npz: a folder of samples is a study, each with its own mask") {
 
   write_sample(folder / "sample_0002_c.npz", {kImage});
   auto without = data::open_cohort(folder.path());
-  CHECK(test::contains(test::refusal_of(ErrorKind::Input, [&] { data::measure_lesions(without); }),
-                       "no array 'mask'"));
+  const auto unusable = data::measure_lesions(without);
+  REQUIRE(unusable.size() == 1);
+  CHECK(unusable[0].id == "sample_0002_c");
+  CHECK(test::contains(unusable[0].error, "no array 'mask'"));
+  CHECK(without.subjects[1].lesion_voxels == 3);  // the others are measured
+  CHECK(without.subjects[2].lesion_voxels == -1);
 }
 
 TEST_CASE("prepare: an unusable scan is reported as such, wrong options are not") {
@@ -120,6 +124,14 @@ TEST_CASE("prepare: an unusable scan is reported as such, wrong options are not"
   } catch (const Error& error) {
     CHECK(error.kind() == ErrorKind::Usage);  // not an error of the scan
   }
+}
+
+TEST_CASE("prepare: a subject without a mask is unusable where one is needed") {
+  const test::ScratchFolder folder;
+  auto subject = scan_subject(folder, "good", {6, 7, 8});
+  data::require_mask(subject);
+  subject.mask.reset();
+  CHECK_THROWS_AS(data::require_mask(subject), data::UnusableScan);
 }
 
 TEST_CASE("prepare: headers show before training which scans cannot be used") {

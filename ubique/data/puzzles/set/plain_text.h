@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/printable.h"
+#include "ubique/base/text/utf8.h"
 #include "ubique/io/archive/file_type.h"
-#include "ubique/io/text/printable.h"
-#include "ubique/io/text/utf8.h"
 
 namespace ubique::data {
 
@@ -24,7 +24,7 @@ inline void check_plain_text(std::string_view text, const std::string& where) {
 
 /// The UTF-8 character at a byte offset, safe for a terminal.
 inline std::string printable_letter(std::string_view text, std::size_t at) {
-  return io::printable(text.substr(at, io::code_point_at(text, at).length));
+  return printable(text.substr(at, code_point_at(text, at).length));
 }
 
 }  // namespace ubique::data

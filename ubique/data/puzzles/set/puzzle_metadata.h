@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads and writes dataset.json, for the other files of this folder.
+// Reads and writes dataset.json, which describes a set without its arrays.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads folders of puzzles and checks everything that a loader relies on.
+#include <algorithm>
 #include <cstring>
 
 #include "ubique/base/error.h"
@@ -171,6 +172,20 @@ PuzzleSet read_one_set(const fs::path& folder, const std::string& name,
   return set;
 }
 
+/// A model gets a row of its table for every id. Each has a name in identifiers.json, of at least
+/// three bytes, unless that file is missing.
+void check_id_count(const fs::path& folder, const fs::path& description, const PuzzleSet& set) {
+  constexpr std::int64_t kNameBytes = 3, kWithoutNames = 1 << 20;
+  std::error_code missing;
+  const auto bytes = fs::file_size(folder / "identifiers.json", missing);
+  auto most = missing ? kWithoutNames : static_cast<std::int64_t>(bytes) / kNameBytes + 1;
+  for (const auto id : set.puzzle_identifiers) most = std::max<std::int64_t>(most, id + 1);
+  check(set.metadata.num_puzzle_identifiers <= most, ErrorKind::Input,
+        "[data.puzzles] {} has more puzzle ids than its folder can name; got "
+        "num_puzzle_identifiers {}, expected at most {}.",
+        description.string(), set.metadata.num_puzzle_identifiers, most);
+}
+
 void append_offsets(std::vector<std::int64_t>& offsets, const std::vector<std::int64_t>& more) {
   const auto start = offsets.back();
   for (std::size_t i = 1; i < more.size(); ++i) offsets.push_back(start + more[i]);
@@ -245,6 +260,7 @@ class PuzzleNames {
 
 PuzzleSet read_puzzle_set(const fs::path& folder, const std::string& split) {
   const auto split_folder = folder / split;
+  check_readable(split_folder);
   std::error_code error;
   check(fs::is_directory(split_folder, error), ErrorKind::Input,
         "[data.puzzles] no {} in {}; expected a folder of puzzles with {}/dataset.json. `ubique "
@@ -258,6 +274,7 @@ PuzzleSet read_puzzle_set(const fs::path& folder, const std::string& split) {
   check(set.groups() == metadata.total_groups, ErrorKind::Input,
         "[data.puzzles] {} does not describe its arrays; got total_groups {}, expected {}.",
         (split_folder / "dataset.json").string(), metadata.total_groups, set.groups());
+  check_id_count(folder, split_folder / "dataset.json", set);
   return set;
 }
 

@@ -56,7 +56,7 @@ class SudokuCsv {
     auto fields = parsed.empty() ? std::vector<std::string>{} : parsed.front().fields;
     check(names_.empty() || fields.size() == names_.size(), ErrorKind::Input,
           "[data.sudoku_csv] {}, line {}: got {} columns, expected {} ({}).", where_, line.number,
-          fields.size(), names_.size(), io::printable(join(names_, ", ")));
+          fields.size(), names_.size(), printable(join(names_, ", ")));
     return fields;
   }
 
@@ -74,7 +74,7 @@ class SudokuCsv {
     check(found != names_.end(), ErrorKind::Input,
           "[data.sudoku_csv] {} has no column '{}'; got {}, expected source, question, answer, "
           "rating.",
-          where_, name, io::printable(join(names_, ", ")));
+          where_, name, printable(join(names_, ", ")));
     return static_cast<std::size_t>(found - names_.begin());
   }
 
@@ -84,7 +84,7 @@ class SudokuCsv {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rating);
     check(error == std::errc() && end == text.data() + text.size(), ErrorKind::Input,
           "[data.sudoku_csv] {}, line {}: the rating is wrong; got '{}', expected a whole number.",
-          where_, line.number, io::printable(text, 40));
+          where_, line.number, printable(text, 40));
     return rating;
   }
 

@@ -33,10 +33,12 @@ TargetGrid grid_of(const ConformTarget& target) {
   check(voxels <= static_cast<double>(kMostVoxels), ErrorKind::Usage,
         "[data.conform] the target is too large; got {} voxels, expected at most {}.", voxels,
         kMostVoxels);
-  check(std::isnormal(target.spacing) && target.spacing > 0, ErrorKind::Usage,
-        "[data.conform] impossible spacing of the target; got {} mm, expected more than 0.",
-        target.spacing);
-  return {target.shape, {target.spacing, target.spacing, target.spacing}};
+  for (const double length : target.spacing) {
+    check(std::isnormal(length) && length > 0, ErrorKind::Usage,
+          "[data.conform] impossible spacing of the target; got {} mm, expected more than 0.",
+          length);
+  }
+  return {target.shape, target.spacing};
 }
 
 LabelMap binary(const Scan& mask) {

@@ -3,6 +3,7 @@
 // networks we run. The method a network was trained with is part of its configuration.
 #pragma once
 
+#include <array>
 #include <string_view>
 
 #include "ubique/data/scans/volume/scan.h"
@@ -16,10 +17,17 @@ enum class ConformMethod { ScipyZoom, NibabelConform, Brainchop, None };
 std::string_view to_string(ConformMethod method);  ///< "scipy_zoom", "nibabel_conform", ...
 ConformMethod parse_conform_method(std::string_view text);  ///< Usage error, did you mean
 
+/// Millimetres per voxel along each axis of a grid; one number stands for all three.
+struct Spacing3 : std::array<double, 3> {
+  Spacing3(double every = 1) : array{every, every, every} {}
+  Spacing3(double i, double j, double k) : array{i, j, k} {}
+  Spacing3(const array& each) : array(each) {}
+};
+
 struct ConformTarget {
   ConformMethod method = ConformMethod::ScipyZoom;
   Shape3 shape{256, 256, 256};
-  double spacing = 1;  ///< mm, along every axis
+  Spacing3 spacing;  ///< along the axes of the result, as `shape`
 };
 
 /// The conformed volume with the affine of its grid. For ScipyZoom the affine maps each voxel to

@@ -98,9 +98,10 @@ constexpr std::string_view kBrowserAxes = "LIA";
 
 bool is_8_bit(const Scan& scan) { return scan.header.dtype == DType::U8 && scan.stored_integers; }
 
+/// BrainChop asks nothing of the scan's own spacing, but its target has 1 mm only.
 bool is_conformed(const Scan& scan, const TargetGrid& target) {
-  return is_8_bit(scan) && scan.volume.shape == target.shape &&
-         axis_codes(scan.volume.affine) == kBrowserAxes;
+  return target.spacing == std::array<double, 3>{1, 1, 1} && is_8_bit(scan) &&
+         scan.volume.shape == target.shape && axis_codes(scan.volume.affine) == kBrowserAxes;
 }
 
 std::vector<std::int64_t> histogram(const std::vector<float>& values, double low, double width) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The methods that conform() chooses among, as functions on grids. Here the spacing may differ
-// between axes.
+// The methods that conform() chooses among, as functions on grids.
 #pragma once
 
 #include "ubique/data/scans/conform/conform.h"

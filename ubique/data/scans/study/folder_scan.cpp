@@ -6,6 +6,7 @@
 #include <map>
 
 #include "ubique/base/error.h"
+#include "ubique/base/files/file.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/data/scans/study/manifest.h"
 #include "ubique/data/scans/study/npz_sample.h"
@@ -69,6 +70,7 @@ Cohort scan_pairs(const fs::path& images, const fs::path& masks) {
 }
 
 Cohort open_cohort(const fs::path& path, const BidsOptions& options) {
+  check_readable(path);
   std::error_code ignored;
   check(fs::exists(path, ignored), ErrorKind::Input,
         "[data.cohort] there is no {}; expected a {}, or a folder that holds a study.",

@@ -2,7 +2,6 @@
 // Reads, conforms and normalises one subject; checks the headers of many.
 #include "ubique/data/scans/study/prepare.h"
 
-#include "ubique/base/terminal/log.h"
 #include "ubique/data/scans/study/npz_sample.h"
 #include "ubique/data/scans/volume/scan_name.h"
 
@@ -69,21 +68,23 @@ PreparedSample prepare_sample(const Subject& subject, const PrepareOptions& opti
   }
 }
 
+void require_mask(const Subject& subject) {
+  if (subject.mask) return;
+  throw UnusableScan(fmt::format(
+      "[data.cohort] {} has no mask; expected one, to learn from or to score with.", subject.id));
+}
+
 void check_subjects(const std::vector<Subject>& subjects, const ConformTarget& target) {
-  std::vector<std::string> bad;
+  std::vector<UnusableSubject> unusable;
   for (const auto& subject : subjects) {
     try {
       check_headers(subject, target);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::Input) throw;
-      log::error("{}", error.what());
-      bad.push_back(subject.id);
+      unusable.push_back({subject.id, error.what()});
     }
   }
-  check(bad.empty(), ErrorKind::Input,
-        "[data.study] {} of {} scans cannot be used: {}; expected every one to be. Repair them or "
-        "take them out of the study.",
-        bad.size(), subjects.size(), first_few(bad));
+  refuse_unusable(unusable, subjects.size());
 }
 
 }  // namespace ubique::data

@@ -35,6 +35,9 @@ class UnusableScan : public Error {
 /// UnusableScan for a file that cannot be used, or a sample prepared for another shape.
 PreparedSample prepare_sample(const Subject& subject, const PrepareOptions& options);
 
+/// UnusableScan for a subject without a mask.
+void require_mask(const Subject& subject);
+
 /// Reads the headers only, which is fast for a whole study. Logs each file that is not a scan, has
 /// several volumes or a mask on another grid, and ends in one Input error that counts them.
 void check_subjects(const std::vector<Subject>& subjects, const ConformTarget& target);

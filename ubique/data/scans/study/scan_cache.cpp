@@ -27,8 +27,8 @@ std::uint64_t key_hash(std::string_view text) {
 }
 
 /// Identifies a file's state without reading all of it: path, size, modification time, and a hash
-/// of its first and last bytes.
-std::string file_identity(const fs::path& path) {
+/// of its first and last bytes. UnusableScan for a file that cannot be opened.
+std::string file_identity(const fs::path& path) try {
   constexpr std::size_t kEdge = 4096;
   const MappedFile file(path);
   const auto bytes = file.bytes();
@@ -40,6 +40,8 @@ std::string file_identity(const fs::path& path) {
   return fmt::format("{} {} bytes {} ns {:016x}{:016x}", fs::canonical(path).string(), bytes.size(),
                      std::chrono::duration_cast<std::chrono::nanoseconds>(changed).count(),
                      key_hash(text_of(bytes.first(edge))), key_hash(text_of(bytes.last(edge))));
+} catch (const Error& error) {
+  throw UnusableScan(error.what());
 }
 
 std::string plain_name(const std::string& id) {
@@ -50,6 +52,12 @@ std::string plain_name(const std::string& id) {
     name += plain ? letter : '-';
   }
   return name;
+}
+
+/// One number where the axes agree, as the keys of older entries have it.
+std::string spacing_text(const Spacing3& spacing) {
+  if (spacing == Spacing3(spacing[0])) return fmt::format("{:.17g}", spacing[0]);
+  return fmt::format("{:.17g}x{:.17g}x{:.17g}", spacing[0], spacing[1], spacing[2]);
 }
 
 /// Quantiles are part of the key only where they are used.
@@ -93,11 +101,12 @@ ScanCache::ScanCache(fs::path folder, ScanCacheOptions options)
 
 std::string ScanCache::key_of(const Subject& subject) const {
   const auto& target = options_.target;
-  return fmt::format(
-      "image {}; mask {}; {} {}x{}x{} at {:.17g} mm; {}; {}; {} classes; version {}",
-      file_identity(subject.image), subject.mask ? file_identity(*subject.mask) : "none",
-      to_string(target.method), target.shape[0], target.shape[1], target.shape[2], target.spacing,
-      normalization_text(options_), to_string(options_.dtype), options_.classes, kScanCacheVersion);
+  return fmt::format("image {}; mask {}; {} {}x{}x{} at {} mm; {}; {}; {} classes; version {}",
+                     file_identity(subject.image),
+                     subject.mask ? file_identity(*subject.mask) : "none", to_string(target.method),
+                     target.shape[0], target.shape[1], target.shape[2],
+                     spacing_text(target.spacing), normalization_text(options_),
+                     to_string(options_.dtype), options_.classes, kScanCacheVersion);
 }
 
 fs::path ScanCache::path_for(const Subject& subject, const std::string& key) const {

@@ -62,8 +62,8 @@ class ScanCache {
 
   /// The conformed scan; prepared and written if it is missing. A damaged entry is rebuilt with a
   /// warning. Processes may write the same entry concurrently: each write is atomic and the bytes
-  /// are the same. Input error for a bad scan, or a full or read-only disk; then nothing is left
-  /// behind. Thread-safe.
+  /// are the same. UnusableScan for a bad or unreadable scan, Input error for a full or read-only
+  /// disk; then nothing is left behind. Thread-safe.
   Entry get(const Subject& subject);
 
   /// Where the entry is or will be; changes when scan, mask or options do.

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ubique/base/error.h"
+#include "ubique/base/terminal/log.h"
 #include "ubique/base/text/text.h"
 #include "ubique/data/scans/study/npz_sample.h"
 
@@ -23,11 +24,31 @@ std::int64_t lesion_voxels_in(const std::filesystem::path& mask) {
 
 }  // namespace
 
-void measure_lesions(Cohort& cohort) {
+std::vector<UnusableSubject> measure_lesions(Cohort& cohort) {
+  std::vector<UnusableSubject> unusable;
   for (auto& subject : cohort.subjects) {
     if (subject.lesion_voxels >= 0 || !subject.mask) continue;
-    subject.lesion_voxels = lesion_voxels_in(*subject.mask);
+    try {
+      subject.lesion_voxels = lesion_voxels_in(*subject.mask);
+    } catch (const Error& error) {
+      if (error.kind() != ErrorKind::Input) throw;
+      unusable.push_back({subject.id, error.what()});
+    }
   }
+  return unusable;
+}
+
+void refuse_unusable(const std::vector<UnusableSubject>& unusable, std::size_t total) {
+  if (unusable.empty()) return;
+  std::vector<std::string> names;
+  for (const auto& subject : unusable) {
+    log::error("{}", subject.error);
+    names.push_back(subject.id);
+  }
+  fail(ErrorKind::Input,
+       "[data.study] {} of {} scans cannot be used: {}; expected every one to be. Repair them or "
+       "take them out of the study.",
+       names.size(), total, first_few(names));
 }
 
 void require_masks(const Cohort& cohort) {

@@ -24,9 +24,18 @@ struct Cohort {
   std::string source;          ///< "manifest", "bids" or "pairs"
 };
 
+/// A subject whose files cannot be used, and why.
+struct UnusableSubject {
+  std::string id, error;
+};
+
 /// Counts the lesion voxels that are not known yet, by reading the masks. A subject without a mask
-/// stays at -1.
-void measure_lesions(Cohort& cohort);
+/// stays at -1, and so does one whose mask cannot be read, which is returned.
+std::vector<UnusableSubject> measure_lesions(Cohort& cohort);
+
+/// Logs each error, and ends in one Input error that counts and names the subjects, if there are
+/// any. `total` is the number of subjects that were looked at.
+void refuse_unusable(const std::vector<UnusableSubject>& unusable, std::size_t total);
 
 /// Input error that names the first few subjects without a mask: training and scores need one.
 void require_masks(const Cohort& cohort);
