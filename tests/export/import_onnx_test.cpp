@@ -5,6 +5,7 @@
 #include "tests/base/scratch.h"
 #include "tests/export/samples.h"
 #include "ubique/base/files/file.h"
+#include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/export/write.h"
 #include "ubique/models/meshnet/files/graph.h"
 #include "ubique/models/meshnet/files/import.h"
@@ -46,6 +47,18 @@ TEST_CASE("onnx import: every form of network comes back to the last bit") {
         CHECK((back.config == folded.config));
       }
     }
+  }
+}
+
+TEST_CASE("onnx import: num_batches_tracked comes back where the norms do") {
+  auto file = test::random_file(small_config(Activation::Relu, Norm::Batch));
+  const auto counter = [](const meshnet::MeshNetFile& of, int layer) {
+    return engine::find_tensor(of.tensors, fmt::format("network.{}.bn.num_batches_tracked", layer));
+  };
+  for (int layer = 0; layer < 3; ++layer) counter(file, layer).fill_(40 + layer);
+  const auto back = through_onnx(file, {.fold = false});
+  for (int layer = 0; layer < 3; ++layer) {
+    CHECK(counter(back, layer).item<std::int64_t>() == 40 + layer);
   }
 }
 

@@ -25,7 +25,7 @@ inline meshnet::MeshNetFile random_file(const meshnet::MeshNetConfig& config) {
   return {config, meshnet::state_of(*random_network(config)), "test"};
 }
 
-/// Are all tensors equal bit by bit? Batch counters are ignored: exports lack them.
+/// Are all tensors equal bit by bit? Batch counters are ignored: folded networks lack them.
 inline bool same_weights(const meshnet::MeshNetFile& a, const meshnet::MeshNetFile& b) {
   std::size_t compared = 0;
   for (const auto& [name, tensor] : a.tensors) {

@@ -174,17 +174,37 @@ TEST_CASE("tfjs export: notes that were changed after the export are detected") 
 
 TEST_CASE("tfjs export: sidecar_files say labels, colours and BrainChop's settings") {
   auto config = meshnet::preset("meshnet-26");
-  auto files = meshnet::brainchop_sidecar_files(config);
+  auto files = meshnet::brainchop_sidecar_files(config, "m18.tfjs");
   const auto colours = parse_json(files.at("colormap.json"), "colormap.json");
   CHECK(colours["labels"] == Json::parse(R"(["background","lesion"])"));
   CHECK(colours["R"].size() == 2);
   CHECK(parse_json(files.at("labels.json"), "labels.json")["1"] == "lesion");
   const auto entry = parse_json(files.at("brainchop.json"), "brainchop.json");
+  CHECK(entry["path"] == "/models/m18.tfjs/model.json");
+  CHECK(entry["colormapPath"] == "/models/m18.tfjs/colormap.json");
+  CHECK(entry["modelName"] == "m18.tfjs");
   CHECK(entry["enableTranspose"] == true);
   CHECK(entry["enableSeqConv"] == true);
   CHECK(entry["cropPadding"] == 61);
   config.channels = 5;
   config.preprocessing.shape = {128, 128, 128};
-  files = meshnet::brainchop_sidecar_files(config);
+  files = meshnet::brainchop_sidecar_files(config, "m18.tfjs");
   CHECK(parse_json(files.at("brainchop.json"), "brainchop.json")["enableSeqConv"] == false);
+}
+
+TEST_CASE("tfjs export: sidecar files are told the folder's name, however the path is written") {
+  const auto config = test::small_config(meshnet::Activation::Relu, meshnet::Norm::Batch);
+  meshnet::MeshNetModel model(test::random_file(config));
+  const test::ScratchFolder folder;
+  for (const auto* path : {"plain", "slash/", "deep/../other"}) {
+    auto exported = meshnet::graph_export(model, {});
+    std::string told;
+    exported.sidecar_files = [&](const std::string& name) {
+      told = name;
+      return std::map<std::string, std::string>{};
+    };
+    exporting::export_tfjs(exported, DType::F32, folder / path);
+    CHECK(told ==
+          std::string_view(path).substr(std::string_view(path).starts_with("deep") ? 8 : 0, 5));
+  }
 }

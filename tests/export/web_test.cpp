@@ -27,7 +27,9 @@ engine::GraphExport web_model(const std::string& name) {
   const auto config = test::small_config(meshnet::Activation::Relu, meshnet::Norm::Batch);
   meshnet::MeshNetModel model(test::random_file(config));
   auto exported = meshnet::graph_export(model, {});
-  exported.sidecar_files = meshnet::web_sidecar_files(config);
+  exported.sidecar_files = [config](const std::string&) {
+    return meshnet::web_sidecar_files(config);
+  };
   exported.page = {"segment", {"onnx", "tfjs"}};
   exported.graph.name = name;
   return exported;

@@ -4,7 +4,11 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <limits>
+
 #include "ubique/base/error.h"
+#include "ubique/base/text/text.h"
 #include "ubique/engine/checkpoint/tensor_bytes.h"
 
 namespace ubique::exporting {
@@ -17,11 +21,33 @@ struct Allowance {
   double difference, labels;
 };
 
-/// With 8-bit weights small networks lose much accuracy in values but few labels; the export
-/// reports both.
+/// With 8-bit weights small networks lose much accuracy in values and some labels; the export
+/// reports both. A file that is wrong loses far more.
 Allowance allowance_of(DType dtype) {
   if (dtype == DType::I8 || dtype == DType::U8) return {0.6, 0.05};
-  return dtype == DType::F16 ? Allowance{0.02, 2e-3} : Allowance{1e-5, 1e-4};
+  return dtype == DType::F16 ? Allowance{0.02, 0.002} : Allowance{1e-5, 1e-4};
+}
+
+/// The largest difference as a share of the largest value. Where both are NaN, or the same
+/// infinity, they agree; a NaN on one side only is as far off as can be.
+double relative_difference(const at::Tensor& got, const at::Tensor& expected) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const auto a = got.to(at::kDouble), b = expected.to(at::kDouble);
+  const auto same = a.eq(b).logical_or(a.isnan().logical_and(b.isnan()));
+  const auto off = (a - b).abs().masked_fill(same, 0).nan_to_num(kInfinity, kInfinity);
+  const auto largest = b.abs().nan_to_num(0, 0, 0).max().item<double>();
+  return off.max().item<double>() / std::max(largest, 1e-30);
+}
+
+std::vector<ClassAgreement> compare_classes(const at::Tensor& got, const at::Tensor& expected,
+                                            const std::vector<std::string>& names) {
+  std::vector<ClassAgreement> classes;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const auto is_class = expected.eq(static_cast<std::int64_t>(i));
+    const auto agreeing = is_class.logical_and(got.eq(expected)).sum().item<std::int64_t>();
+    classes.push_back({names[i], is_class.sum().item<std::int64_t>(), agreeing});
+  }
+  return classes;
 }
 
 MapScores score_maps(const at::Tensor& got, const at::Tensor& expected) {
@@ -61,9 +87,9 @@ CheckedFile compare_outputs(const at::Tensor& got, const engine::GraphExport& mo
     return result.labels ? output : output.argmax(1);
   };
   result.agreement = labels(got).eq(labels(expected)).to(at::kDouble).mean().item<double>();
+  result.classes = compare_classes(labels(got), labels(expected), model.classes);
   if (!result.labels) {
-    const auto largest = expected.abs().max().item<double>();
-    result.difference = (got - expected).abs().max().item<double>() / std::max(largest, 1e-30);
+    result.difference = relative_difference(got, expected);
     if (expected.dim() == 4 && expected.size(1) == 1) result.map = score_maps(got, expected);
   }
   const auto allowed = allowance_of(dtype);
@@ -75,6 +101,32 @@ CheckedFile compare_outputs(const at::Tensor& got, const engine::GraphExport& mo
         place, result.difference, 100 * result.agreement, allowed.difference,
         100 * (1 - allowed.labels));
   return result;
+}
+
+std::string agreement_text(const CheckedFile& checked) {
+  constexpr std::size_t kMostNamed = 8;
+  std::vector<std::string> unseen;
+  std::vector<std::pair<double, std::string>> below;  // those that do not agree completely
+  for (const auto& row : checked.classes) {
+    if (row.expected == 0) {
+      unseen.push_back(row.name);
+    } else if (row.agreeing < row.expected) {
+      below.emplace_back(static_cast<double>(row.agreeing) / static_cast<double>(row.expected),
+                         row.name);
+    }
+  }
+  std::ranges::sort(below);
+  std::vector<std::string> lowest;
+  for (const auto& [share, name] : below) {
+    if (lowest.size() < kMostNamed) lowest.push_back(fmt::format("{} {:.2f} %", name, 100 * share));
+  }
+  const auto more = unseen.size() - std::min(unseen.size(), kMostNamed);
+  unseen.resize(unseen.size() - more);
+  auto text = fmt::format("{:.2f} % of labels agree", 100 * checked.agreement);
+  if (!lowest.empty()) text += fmt::format(" ({})", join(lowest, ", "));
+  if (unseen.empty()) return text;
+  return text + fmt::format("; not seen: {}{}", join(unseen, ", "),
+                            more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
 std::int64_t size_of_files(const fs::path& path) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ubique/engine/contract/graph.h"
 
@@ -20,14 +21,25 @@ struct MapScores {
       0;  ///< KLD to the model's in nats, both shifted to minimum 0 and scaled to sum 1
 };
 
-struct CheckedFile {
-  std::int64_t bytes = 0;          ///< of all its files
-  bool labels = false;             ///< the output is labels
-  double agreement = 1;            ///< share of labels that equal the model's
-  double difference = 0;           ///< of values: the largest, as a share of the largest value
-  std::optional<MapScores> map;    ///< for single-channel maps
-  std::string runtime = "ubique";  ///< that computed the output
+/// How many of the voxels or pixels that the model gives this class have it in the exported file.
+struct ClassAgreement {
+  std::string name;
+  std::int64_t expected = 0, agreeing = 0;
 };
+
+struct CheckedFile {
+  std::int64_t bytes = 0;  ///< of all its files
+  bool labels = false;     ///< the output is labels
+  double agreement = 1;    ///< share of labels that equal the model's
+  double difference = 0;   ///< of values: the largest, as a share of the largest value
+  std::vector<ClassAgreement> classes = {};  ///< in order; empty if the output has none
+  std::optional<MapScores> map;              ///< for single-channel maps
+  std::string runtime = "ubique";            ///< that computed the output
+};
+
+/// "99.87 % of labels agree (lesion 97.10 %, ...); not seen: skull": the lowest classes, and those
+/// on which the check volume says nothing.
+std::string agreement_text(const CheckedFile& checked);
 
 /// Parity error if they differ by more than rounding the weights to `dtype` explains. `place` is
 /// the tag of the message.

@@ -29,6 +29,17 @@ std::vector<std::byte> bytes_of(const std::vector<T>& values) {
   return {bytes.begin(), bytes.end()};
 }
 
+bool are_finite(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
+void check_finite_weights(const io::HostTensor& tensor, const std::vector<float>& values) {
+  check(are_finite(values), ErrorKind::Input,
+        "[export.quantise] '{}' does not fit into 8 bits; got NaN or infinite weights, expected "
+        "numbers. Export it in f32.",
+        tensor.name);
+}
+
 using Rounding = std::function<double(double)>;
 
 /// Error diffusion: each tap's rounding error is added to the next tap, from large taps to small.
@@ -46,6 +57,10 @@ std::vector<double> round_kernels(const io::HostTensor& tensor, const std::vecto
   std::vector<std::size_t> order(taps);
   for (std::size_t start = 0; start < values.size(); start += taps) {
     const auto round = rounding_of(start / row_size);
+    if (!are_finite(std::span(values).subspan(start, taps))) {  // nothing to carry on, or to sort
+      for (auto i = start; i < start + taps; ++i) rounded[i] = round(values[i]);
+      continue;
+    }
     std::iota(order.begin(), order.end(), start);
     std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
       return std::abs(values[a]) > std::abs(values[b]);
@@ -85,6 +100,7 @@ io::HostTensor to_half(const io::HostTensor& tensor) {
 
 QuantisedTensor quantise_rows(const io::HostTensor& tensor) {
   const auto values = f32_values(tensor);
+  check_finite_weights(tensor, values);
   const auto rows = static_cast<std::size_t>(tensor.shape.at(0));
   const auto length = values.size() / rows;
   std::vector<float> scales;
@@ -107,6 +123,7 @@ QuantisedTensor quantise_rows(const io::HostTensor& tensor) {
 
 SmallTensor quantise_whole(const io::HostTensor& tensor) {
   const auto values = f32_values(tensor);
+  check_finite_weights(tensor, values);
   SmallTensor result{{tensor.name, DType::U8, tensor.shape, {}}, 1, 0};
   if (values.empty()) return result;
   // The range includes zero, and zero is one of its steps.

@@ -56,8 +56,9 @@ bool wants(const engine::GraphExport& model, const std::string& format) {
 }
 
 /// The family's manifest with the names of the files.
-std::string manifest_of(const engine::GraphExport& model, DType weights) {
-  auto json = parse_json(model.sidecar_files.at(kManifest), kManifest);
+std::string manifest_of(const std::string& family_manifest, const engine::GraphExport& model,
+                        DType weights) {
+  auto json = parse_json(family_manifest, kManifest);
   json["name"] = model.graph.name;
   json["weights"] = weights == DType::F16 ? "f16" : "f32";
   const auto& shape = model.input.shape;
@@ -74,6 +75,7 @@ CheckedFile worse_of(const CheckedFile& a, const CheckedFile& b) {
   auto worse = a;
   worse.difference = std::max(a.difference, b.difference);
   worse.agreement = std::min(a.agreement, b.agreement);
+  if (b.agreement <= a.agreement) worse.classes = b.classes;
   if (b.map) worse.map = b.map;
   return worse;
 }
@@ -81,7 +83,7 @@ CheckedFile worse_of(const CheckedFile& a, const CheckedFile& b) {
 CheckedFile write_page_model(const engine::GraphExport& model, DType weights,
                              const fs::path& folder) {
   engine::GraphExport bare = model;
-  bare.sidecar_files.clear();
+  bare.sidecar_files = {};
   CheckedFile checked;
   if (wants(model, "tfjs")) checked = export_tfjs(bare, weights, folder);  // makes the folder
   make_folder(folder);
@@ -89,8 +91,8 @@ CheckedFile write_page_model(const engine::GraphExport& model, DType weights,
     checked = worse_of(checked, export_onnx(bare, {weights, false}, folder / "model.onnx"));
   }
   write_check_file(model, folder / kCheckFile);
-  for (const auto& [name, content] : model.sidecar_files) {
-    write_file(folder / name, name == kManifest ? manifest_of(model, weights) : content);
+  for (const auto& [name, content] : model.sidecar_files(model.graph.name)) {
+    write_file(folder / name, name == kManifest ? manifest_of(content, model, weights) : content);
   }
   checked.bytes = size_of_files(folder);
   return checked;

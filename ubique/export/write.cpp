@@ -18,7 +18,11 @@ namespace {
 namespace fs = std::filesystem;
 
 void write_sidecar_files(const engine::GraphExport& model, const fs::path& folder) {
-  for (const auto& [name, text] : model.sidecar_files) write_file(folder / name, text);
+  if (!model.sidecar_files) return;
+  const auto whole = fs::absolute(folder / "").lexically_normal();  // "out/" and "." have names too
+  for (const auto& [name, text] : model.sidecar_files(whole.parent_path().filename().string())) {
+    write_file(folder / name, text);
+  }
 }
 
 }  // namespace

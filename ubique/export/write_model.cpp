@@ -2,12 +2,15 @@
 // Chooses the format, writes in it, and says how the result was checked.
 #include "ubique/export/write_model.h"
 
+#include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "ubique/base/files/output_path.h"
+#include "ubique/base/terminal/log.h"
 #include "ubique/base/text/names.h"
+#include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/engine/walk/open_model.h"
 #include "ubique/export/write.h"
 
@@ -82,6 +85,27 @@ fs::path default_output(const std::string& name, const std::string& format) {
   return format == "onnx" ? name + ".onnx" : name + "-" + format;
 }
 
+/// A diverged training leaves such weights; they are written as they are.
+void warn_of_nonfinite(engine::Model& model) {
+  constexpr std::size_t kMostNamed = 5;
+  std::vector<std::string> found;
+  for (const auto& [name, tensor] : engine::state_dict(model.network())) {
+    if (!tensor.is_floating_point()) continue;
+    const auto nan = tensor.isnan().sum().item<std::int64_t>();
+    const auto infinite = tensor.isinf().sum().item<std::int64_t>();
+    if (nan + infinite == 0) continue;
+    found.push_back(
+        fmt::format("{} ({} NaN, {} infinite, of {})", name, nan, infinite, tensor.numel()));
+  }
+  if (found.empty()) return;
+  const auto more = found.size() - std::min(found.size(), kMostNamed);
+  found.resize(std::min(found.size(), kMostNamed));
+  log::warn(
+      "[export.write] the model has weights that are no finite numbers: {}{}. It computes "
+      "nothing useful; did its training diverge?",
+      join(found, ", "), more > 0 ? fmt::format(" and {} tensors more", more) : "");
+}
+
 struct GraphWishes {
   std::string format, python;
   OnnxOptions onnx;
@@ -115,7 +139,7 @@ std::string checked_text(const CheckedFile& checked) {
   const auto values = fmt::format("off by {:.1g} of the largest value, ", checked.difference);
   const auto rest = checked.map ? fmt::format("CC {:.5f}, KLD {:.1g}", checked.map->correlation,
                                               checked.map->divergence)
-                                : fmt::format("{:.2f} % of labels agree", 100 * checked.agreement);
+                                : agreement_text(checked);
   return fmt::format("({}), read back and computed with{}: {}{}", human_bytes(checked.bytes),
                      checked.runtime == "ubique" ? "" : " by " + checked.runtime,
                      checked.labels ? "" : values, rest);
@@ -158,6 +182,11 @@ engine::Outcome write_as_graph(const Family& family, const Request& request,
     json["kld"] = checked.map->divergence;
   } else {
     json["agreement"] = checked.agreement;
+    json["classes"] = Json::array();
+    for (const auto& row : checked.classes) {
+      json["classes"].push_back(
+          {{"name", row.name}, {"voxels", row.expected}, {"agreeing", row.agreeing}});
+    }
   }
   json["runtime"] = checked.runtime;
   auto text = fmt::format("{} -> {} {}\n", from, path.string(), checked_text(checked));
@@ -216,6 +245,7 @@ engine::Outcome write_model(const Family& family, const Request& request, const 
   const auto& format = chosen_format(formats, request, usual);
   check_options(formats, format, request.config);
   const auto model = engine::open_model(from, family.name());
+  warn_of_nonfinite(*model);
   return format.graph ? write_as_graph(family, request, from, *model, format)
                       : write_as_weights(request, from, *model, format);
 }

@@ -2,19 +2,19 @@
 // Holds back the bytes of incomplete UTF-8 characters.
 #include "ubique/nn/text_stream.h"
 
-#include "ubique/io/text/utf8.h"
+#include "ubique/base/text/utf8.h"
 
 namespace ubique::nn {
 
 bool TextStream::add(std::string_view bytes) {
   pending_ += bytes;
-  return pass(io::complete_utf8(pending_));
+  return pass(complete_utf8(pending_));
 }
 
 bool TextStream::finish() { return pass(pending_.size()); }
 
 bool TextStream::pass(std::size_t length) {
-  const auto ready = io::replace_invalid_utf8(std::string_view(pending_).substr(0, length));
+  const auto ready = replace_invalid_utf8(std::string_view(pending_).substr(0, length));
   pending_.erase(0, length);
   text_ += ready;
   return ready.empty() || !show_ || show_(ready);

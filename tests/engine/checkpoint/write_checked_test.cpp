@@ -2,8 +2,10 @@
 // A failed write or read-back leaves nothing behind, and nothing that was there before is touched.
 #include "ubique/engine/checkpoint/write_checked.h"
 
+#include <ATen/ATen.h>
 #include <doctest/doctest.h>
 
+#include <limits>
 #include <stdexcept>
 
 #include "tests/base/scratch.h"
@@ -54,4 +56,21 @@ TEST_CASE("write checked: files that were there before stay") {
   write_file(folder / "other.data", "mine");
   CHECK_THROWS(write_checked(folder / "other", "test", [] { throw std::runtime_error("full"); }));
   CHECK(read_file(folder / "other.data") == "mine");
+}
+
+TEST_CASE("write checked: tensors are compared by bits, in which a NaN equals itself") {
+  const auto nan = std::numeric_limits<float>::quiet_NaN();
+  const engine::NamedTensors wanted = {{"w", at::tensor({nan, 0.F, 1.F})}};
+  engine::check_same_tensors(wanted, {{"w", wanted[0].second.clone()}}, "test");
+  engine::check_same_tensors(wanted, {{"w", wanted[0].second.to(at::kDouble)}}, "test");
+  const auto refused = [&](const at::Tensor& other) {
+    CHECK(contains(refusal_of(ErrorKind::Parity,
+                              [&] {
+                                engine::check_same_tensors(wanted, {{"w", other}}, "test");
+                              }),
+                   "got other values in w"));
+  };
+  refused(at::tensor({nan, -0.F, 1.F}));
+  refused(at::tensor({nan, 0.F, nan}));
+  refused(at::tensor({nan, 0.F}));
 }

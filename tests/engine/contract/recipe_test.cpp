@@ -15,7 +15,8 @@ TEST_CASE("recipe: keys override the family's defaults, the others stay") {
   defaults.schedule.name = "onecycle";
   auto config = Config::from_text(
       "epochs: 7\nwd: 3e-5\nlr: 1e-2\nwarmup: 0.01\ndiv_factor: 100\nema: 0.99\nseed: 43\n"
-      "watch: dice\nclip_norm: 1\noptimizer: sgd\nmomentum: 0.9\nnesterov: true\n",
+      "watch: dice\nclip_norm: 1\noptimizer: sgd\nmomentum: 0.9\nnesterov: true\n"
+      "schedule_steps: 90\n",
       "run.yaml");
   const auto recipe = read_recipe(config, defaults);
   config.finish();
@@ -26,6 +27,7 @@ TEST_CASE("recipe: keys override the family's defaults, the others stay") {
   CHECK(recipe.optimizer.nesterov);
   CHECK(recipe.schedule.name == "onecycle");
   CHECK(recipe.schedule.warmup == 0.01);
+  CHECK(recipe.schedule.steps == 90);
   CHECK(recipe.schedule.div_factor == 100);
   CHECK(recipe.ema_decay == 0.99);
   CHECK(recipe.watch == "dice");

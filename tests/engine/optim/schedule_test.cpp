@@ -46,6 +46,7 @@ TEST_CASE("schedule: onecycle has PyTorch's numbers, lr and momentum") {
     CHECK(std::abs(*rates.momentum - row.momentum) < 1e-15);
   }
   CHECK(std::abs(schedule->at(3700).lr - 5.077190865517259e-4) < 1e-15);
+  CHECK(schedule->at(11'000).lr == schedule->at(7400).lr);  // a run longer than its schedule
 }
 
 TEST_CASE("schedule: onecycle follows PyTorch's golden tables, if present") {

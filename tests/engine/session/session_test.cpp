@@ -13,12 +13,12 @@ using namespace ubique;
 using namespace ubique::engine;
 using namespace ubique::test;
 
-TEST_CASE("session: a device is opened with probe verdicts for the ops that the model needs") {
+TEST_CASE("session: a device is opened with verdicts of what the plan rests on") {
   const ScratchFolder cache;
   const ScopedVariable variable("UBIQUE_CACHE_DIR", cache.path().c_str());
   ToyModel model;
   auto needs = model.needs();
-  needs.ops = {"matmul"};
+  needs.convs = {{.dims = 2, .in = 4, .out = 4}};  // its layout is to be chosen
   plan::Wishes wishes;
   wishes.device = device_name();
   const Session session(needs, wishes);
@@ -26,8 +26,8 @@ TEST_CASE("session: a device is opened with probe verdicts for the ops that the 
   CHECK((session.torch_device().type() == kDevice.type()));
   const auto kept = probe::load_cached_report(session.facts());
   REQUIRE(kept.has_value());
-  CHECK(kept->of_op("matmul").size() > 0);
-  CHECK(kept->of_op("conv3d").empty());
+  CHECK(kept->of_op("conv2d").size() > 0);
+  CHECK(kept->of_op("conv3d.dilated").empty());
   const auto count = kept->verdicts.size();
   const Session again(needs, wishes);  // from the cache
   CHECK(probe::load_cached_report(session.facts())->verdicts.size() == count);

@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "ubique/base/error.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/engine/checkpoint/tensor_bytes.h"
@@ -29,16 +31,23 @@ void write_checked(const fs::path& path, const std::string& place,
   }
 }
 
+namespace {
+
+/// By bits, for a NaN equals no number.
+bool same_bits(const at::Tensor& wanted, const at::Tensor& read_back) {
+  if (!read_back.defined() || wanted.sizes() != read_back.sizes()) return false;
+  const auto a = to_host(wanted), b = to_host(read_back.to(a.scalar_type()));
+  return std::ranges::equal(bytes_of(a), bytes_of(b));
+}
+
+}  // namespace
+
 void check_same_tensors(const NamedTensors& wanted, const NamedTensors& read_back,
                         const std::string& place) {
   std::string different = wanted.size() == read_back.size() ? "" : "another number of tensors";
   for (const auto& [name, tensor] : wanted) {
     if (!different.empty()) break;
-    const auto other = find_tensor(read_back, name);
-    const auto host = to_host(tensor.detach());
-    const bool same = other.defined() && host.sizes() == other.sizes() &&
-                      host.equal(other.to(host.scalar_type()));
-    if (!same) different = name;
+    if (!same_bits(tensor, find_tensor(read_back, name))) different = name;
   }
   check(different.empty(), ErrorKind::Parity,
         "[{}] what was written is not what was read back; got other values in {}, expected the "

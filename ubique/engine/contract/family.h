@@ -44,7 +44,8 @@ class Family {
   /// The model that a checkpoint's header describes, not yet with its weights. Input error if the
   /// header contradicts them, before anything is allocated (check_shapes): a header may lie.
   virtual std::unique_ptr<Model> build(const Json& config, const NamedTensors& weights) const = 0;
-  /// One training job.
+  /// One training job. Reads every setting, then calls config.finish(), and only then opens data: a
+  /// mistyped key is named at once, not after an hour of reading.
   virtual std::unique_ptr<Task> task(const Request& request) const = 0;
   /// Can `path` be a file or folder of the original systems? Looks, does not load.
   virtual bool recognizes(const std::filesystem::path& path) const = 0;

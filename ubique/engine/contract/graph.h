@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -102,12 +103,17 @@ struct GraphPage {
   std::vector<std::string> formats;  ///< that it loads: "onnx", "tfjs"
 };
 
+/// Names and contents of files for the folder of this name; empty: there are none.
+using SidecarFiles =
+    std::function<std::map<std::string, std::string>(const std::string& folder_name)>;
+
 /// A graph with an input and the model's output for it, so that the exported file can be checked.
 struct GraphExport {
   Graph graph;
   io::HostTensor input, output;
-  std::map<std::string, std::string> sidecar_files;  ///< written beside it: name, content
+  SidecarFiles sidecar_files = {};  ///< written beside it
   GraphPage page = {};
+  std::vector<std::string> classes = {};  ///< names of what the output's channels or labels mean
 };
 
 }  // namespace ubique::engine

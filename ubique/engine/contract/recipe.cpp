@@ -62,6 +62,7 @@ void read_schedule(const Config& config, ScheduleOptions& options) {
   const RecipeReader read(config);
   constexpr double kLeastFactor = 1e-12;
   options.name = config.get<std::string>("schedule", options.name);
+  options.steps = read.count("schedule_steps", options.steps, 0);
   if (config.has("warmup")) options.warmup_steps.reset();  // a person's share, a family's steps
   // One of them: a run's settings, read again, must not say both.
   if (!options.warmup_steps) options.warmup = read.number("warmup", options.warmup, 0, 1);

@@ -60,12 +60,12 @@ struct Recipe {
 bool higher_is_better(std::string_view score);
 
 /// Keys: epochs, max_steps, optimizer, lr, weight_decay (wd), beta1, beta2, eps, momentum,
-/// nesterov, schedule, warmup, warmup_steps, div_factor, final_div_factor, base_momentum,
-/// max_momentum, cycle_momentum, lr_floor (cosine), plateau_factor, plateau_threshold,
-/// plateau_patience, min_lr, clip_norm, ema (a decay, or on with ema_rate), watch, watch_higher,
-/// patience, validate_every, checkpoint_every, keep, max_bad_steps, seed. A score that a person
-/// names is better as its name says, unless watch_higher is given. Usage error for values that
-/// cannot be.
+/// nesterov, schedule, schedule_steps, warmup, warmup_steps, div_factor, final_div_factor,
+/// base_momentum, max_momentum, cycle_momentum, lr_floor (cosine), plateau_factor,
+/// plateau_threshold, plateau_patience, min_lr, clip_norm, ema (a decay, or on with ema_rate),
+/// watch, watch_higher, patience, validate_every, checkpoint_every, keep, max_bad_steps, seed. A
+/// score that a person names is better as its name says, unless watch_higher is given. Usage error
+/// for values that cannot be.
 Recipe read_recipe(const Config& config, const Recipe& defaults);
 
 /// Warnings about a run of few updates: a warm-up as long as the run, and averaged weights (EMA)

@@ -23,7 +23,18 @@ struct Option {
   std::string key;   ///< "channels"
   std::string type;  ///< "N", "PATH"; empty: a switch, "--x" or "--x,!--no-x"
   std::string help;
+  std::string group = {};  ///< heading of help under which it stands; empty: with the others
 };
+
+/// Headings that several families use.
+inline constexpr const char* kDataGroup = "Data";
+inline constexpr const char* kModelGroup = "Model";
+inline constexpr const char* kTrainingGroup = "Training";
+
+/// The same options under one heading.
+std::vector<Option> in_group(const std::string& group, std::vector<Option> options);
+/// Several lists of options as one.
+std::vector<Option> all_options(const std::vector<std::vector<Option>>& lists);
 
 /// A command line and what it does, for --help.
 using Examples = std::vector<std::pair<std::string, std::string>>;

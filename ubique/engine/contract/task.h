@@ -55,6 +55,8 @@ class Task {
   }
   /// For the checkpoint's header beside the model's config: folds, data hash.
   virtual Json provenance() const { return Json::object(); }
+  /// Input error if a run whose checkpoint has this provenance must not go on as this task.
+  virtual void check_resume(const Json& /*provenance*/) const {}
 };
 
 }  // namespace ubique::engine

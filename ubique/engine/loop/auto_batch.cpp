@@ -34,7 +34,7 @@ plan::Plan reduce_memory(plan::Plan plan, const plan::Needs& needs, const std::s
        "got \"{}\". Try {}a smaller model or input, or another device.",
        needs.name, plan.machine, plan.checkpointing.value ? " with gradient checkpointing" : "",
        human_bytes(plan.memory.total), why,
-       plan.dtype.value == DType::F32 && needs.tolerates_bf16 ? "--dtype bf16, " : "");
+       plan.dtype.value == DType::F32 && needs.tolerates_bf16 ? "--dtype bf16 or f16, " : "");
 }
 
 std::string try_batch(Learner& learner, const Dataset& dataset, const plan::Plan& plan) {

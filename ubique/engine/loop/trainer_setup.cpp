@@ -146,6 +146,7 @@ void TrainingRun::resume(const Checkpoint& checkpoint) {
     state_.seed = recipe_.seed;
   }
   const StateFields provenance(checkpoint.provenance, "provenance.");
+  task_.check_resume(checkpoint.provenance);
   const auto data = provenance.has("data") ? provenance.text("data") : "";
   if (data != fingerprint_) {
     log::warn("[engine.resume] the training data changed since the checkpoint: {} then, {} now",

@@ -81,7 +81,8 @@ class OneCycle final : public Schedule {
   }
 
   Rates at(std::int64_t step) const override {
-    const double now = static_cast<double>(step);
+    // PyTorch has one step after the last; from there on the rate stays.
+    const double now = std::min(static_cast<double>(step), end_ + 1);
     const double most = options_.max_momentum, least = options_.base_momentum;
     if (now <= turn_) {
       const double share = turn_ > 0 ? now / turn_ : 1;

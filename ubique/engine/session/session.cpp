@@ -2,68 +2,17 @@
 // The device, its verdicts and the plan of one command.
 #include "ubique/engine/session/session.h"
 
-#include <algorithm>
-#include <set>
-
 #include "ubique/base/terminal/log.h"
 #include "ubique/device/numerics.h"
-#include "ubique/probe/cache.h"
-#include "ubique/probe/probes/cases.h"
-#include "ubique/probe/suite.h"
+#include "ubique/engine/session/first_use.h"
+#include "ubique/plan/report.h"
 
 namespace ubique::engine {
-namespace {
-
-/// Ops, beside its own convolutions and attention, whose verdicts the plan for this model reads.
-std::vector<std::string> ops_used_by(const plan::Needs& needs) {
-  auto ops = needs.ops;
-  for (const char* op : {"transfer", "views"}) ops.emplace_back(op);
-  if (needs.tolerates_bf16 || needs.tolerates_f16) ops.emplace_back("autocast");
-  if (needs.dropout && needs.checkpointing.supported) ops.emplace_back("checkpoint");
-  return ops;
-}
-
-bool is_under(const std::string& op, const std::string& prefix) {
-  return op == prefix || op.starts_with(prefix + ".");
-}
-
-std::vector<probe::Probe> needed_probes(const plan::Needs& needs) {
-  const auto cases = plan::probe_cases(needs);
-  std::set<std::string> own;
-  for (const auto& request : cases) {
-    for (const auto& probe : probe::probes_of(request)) own.insert(probe.id());
-  }
-  const auto ops = ops_used_by(needs);
-  auto probes = probe::all_probes(cases);
-  std::erase_if(probes, [&](const probe::Probe& probe) {
-    return !own.contains(probe.id()) &&
-           std::none_of(ops.begin(), ops.end(),
-                        [&](const std::string& op) { return is_under(probe.op, op); });
-  });
-  return probes;
-}
-
-/// All verdicts known for this device, at least those that the model needs.
-probe::Report verdicts(const device::Selection& selection, const plan::Needs& needs) {
-  const auto probes = needed_probes(needs);
-  probe::RunOptions options;
-  options.progress = [&](const std::string&, std::size_t done, std::size_t total) {
-    if (done == 0 && total > 0) {
-      log::info("first use of {} for {}: {} probes of what it computes (ubique doctor shows them)",
-                selection.facts.label(), needs.name, total);
-    }
-  };
-  auto report = probe::recall_or_run(selection.facts, selection.torch_device, probes,
-                                     std::move(options), /*refresh=*/false);
-  auto known = probe::load_cached_report(selection.facts);
-  const bool is_more = known && known->verdicts.size() > report.verdicts.size();
-  return is_more ? std::move(*known) : std::move(report);
-}
-
-}  // namespace
 
 Session::Session(const Request& request, plan::Mode mode)
-    : wishes(plan::read_wishes(request.config)), fallback_(request.fallback) {
+    : wishes(plan::read_wishes(request.config)),
+      fallback_(request.fallback),
+      stop_(request.stop_requested) {
   wishes.mode = mode;
 }
 
@@ -88,7 +37,8 @@ const device::Selection& Session::device() {
 
 void Session::start(const plan::Needs& needs) {
   const auto& selection = device();
-  plan_ = plan::make_plan(selection.facts, verdicts(selection, needs), needs, wishes);
+  plan_ = probed_plan({selection.facts, needs, wishes}, selection.torch_device, stop_);
+  log::info_once("Using device: " + plan::device_line(plan_, wishes));
   apply_numerics();
 }
 

@@ -3,6 +3,7 @@
 // selected once, the verdicts of its probes are read once, the plan is made from both.
 #pragma once
 
+#include <functional>
 #include <optional>
 
 #include "ubique/device/select.h"
@@ -24,9 +25,10 @@ class Session {
   /// asks here. After a fallback, `wishes.device` names the device really used. Device error if it
   /// is missing and no fallback was allowed.
   const device::Selection& device();
-  /// Takes the device's cached verdicts (or probes what this model needs: the first use of a device
-  /// is the time to find out), plans, and sets torch up as the plan says (threads, TF32,
-  /// determinism, autotuning). May be called again for another model.
+  /// Takes the device's cached verdicts (or probes what this call needs: the first use of a device
+  /// is the time to find out, for some seconds), plans, logs device and dtype with the reason, and
+  /// sets torch up as the plan says (threads, TF32, determinism, autotuning). May be called again
+  /// for another model.
   void start(const plan::Needs& needs);
 
   /// After start().
@@ -40,6 +42,7 @@ class Session {
   void apply_numerics() const;
 
   bool fallback_ = false;
+  std::function<bool()> stop_;  ///< ends the probes of a first use
   std::optional<device::Selection> selection_;
   plan::Plan plan_;
 };

@@ -8,6 +8,7 @@
 
 #include "ubique/base/files/stream.h"
 #include "ubique/base/terminal/log.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 
 namespace ubique::engine {
@@ -64,7 +65,7 @@ class Dialogue {
  private:
   void put(std::string_view text) {
     if (streams_) {
-      print_(text);
+      print_(printable_lines(text));  // whole characters, from nn::TextStream
     } else {
       kept_ += text;
     }
@@ -100,15 +101,16 @@ void chat_loop(Dialogue& dialogue, nn::ChatSession& session, const Sink& prompt)
 }  // namespace
 
 std::vector<Option> chat_options() {
-  return {{"--chat", "chat", "", "talk with a chat model"},
-          {"--prompt", "prompt", "TEXT", "ask this alone; - reads it from standard input"},
-          {"--system", "system", "TEXT", "what every answer sees first"},
-          {"--max-new-tokens", "max_new_tokens", "N", "an answer's most tokens (100)"},
-          {"--temperature", "temperature", "X", "of the choice; 0: the likeliest token (0.7)"},
-          {"--top-k", "top_k", "N", "choose among the N likeliest; 0: all (50)"},
-          {"--top-p", "top_p", "X", "among the fewest that have this much of the mass (0.9)"},
-          {"--tokenizer", "tokenizer", "PATH", "the model's, if it does not lie with it"},
-          {"--seed", "seed", "N", "the same seed, the same answers (0)"}};
+  return in_group(
+      "Chat", {{"--chat", "chat", "", "talk with a chat model"},
+               {"--prompt", "prompt", "TEXT", "ask this alone; - reads it from standard input"},
+               {"--system", "system", "TEXT", "what every answer sees first"},
+               {"--max-new-tokens", "max_new_tokens", "N", "an answer's most tokens (100)"},
+               {"--temperature", "temperature", "X", "of the choice; 0: the likeliest token (0.7)"},
+               {"--top-k", "top_k", "N", "choose among the N likeliest; 0: all (50)"},
+               {"--top-p", "top_p", "X", "among the fewest that have this much of the mass (0.9)"},
+               {"--tokenizer", "tokenizer", "PATH", "the model's, if it does not lie with it"},
+               {"--seed", "seed", "N", "the same seed, the same answers (0)"}});
 }
 
 ChatSettings read_chat_settings(const Config& config) {

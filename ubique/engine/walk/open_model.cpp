@@ -2,6 +2,7 @@
 // Opens models: our checkpoints by their header, other files by the family that recognizes them.
 #include "ubique/engine/walk/open_model.h"
 
+#include "ubique/base/files/file.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/text.h"
 #include "ubique/engine/checkpoint/checkpoint.h"
@@ -59,6 +60,7 @@ fs::path newest_model(const fs::path& runs, const std::string& family) {
 
 std::optional<Checkpoint> open_checkpoint(const fs::path& given, const std::string& family) {
   const auto path = model_path(given);
+  check_readable(path);
   std::error_code ignored;
   check(fs::exists(path, ignored), ErrorKind::Input,
         "[engine.open] {} does not exist; expected a checkpoint folder or a file to import.",

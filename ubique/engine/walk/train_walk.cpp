@@ -22,10 +22,15 @@ int launched_processes() {
   return std::max(number("WORLD_SIZE"), number("LOCAL_RANK") + 1);
 }
 
-/// The older projects' switch: off means f32, on leaves the choice to the plan.
+/// The older projects' switch: off means f32, on prefers half precision where the device does it
+/// well.
 void apply_fp16_switch(const Config& config, plan::Wishes& wishes) {
-  if (config.find<bool>("fp16").value_or(true) || wishes.dtype) return;
+  const auto fp16 = config.find<bool>("fp16");
+  if (!fp16 || wishes.dtype) return;
+  wishes.prefers_half = *fp16;
+  if (*fp16) return;
   wishes.dtype = DType::F32;
+  wishes.dtype_reason = "as --no-fp16 asks";
 }
 
 TrainOptions read_train_options(const Request& request) {
@@ -40,14 +45,24 @@ TrainOptions read_train_options(const Request& request) {
   return options;
 }
 
-/// A resumed run takes the settings given now: says which ones differ from before.
+/// A resumed run takes the settings given now: says which ones differ from before. A damaged
+/// run.yaml does not stop it: the checkpoint has all that is needed, the model's settings too.
 void warn_of_changes(const TrainOptions& options) {
   const auto path = options.folder / "run.yaml";
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return;
-  const auto changes = changed_settings(read_file(path), options.configuration);
-  if (changes.empty()) return;
-  log::warn("[engine.train] this run had other settings before: {}", join(changes, "; "));
+  try {
+    const auto before = read_file(path);
+    check(!trim(before).empty(), ErrorKind::Input, "[engine.train] the file is empty.");
+    const auto changes = changed_settings(before, options.configuration);
+    if (changes.empty()) return;
+    log::warn("[engine.train] this run had other settings before: {}", join(changes, "; "));
+  } catch (const Error& error) {
+    log::warn(
+        "[engine.train] {} is damaged; got \"{}\". The run goes on from its checkpoint with the "
+        "settings given now, which cannot be compared with those before; the file is written anew.",
+        path.string(), error.what());
+  }
 }
 
 void check_processes(const Session& session, const device::Selection& device, bool dry_run) {
@@ -66,32 +81,40 @@ void check_processes(const Session& session, const device::Selection& device, bo
 }  // namespace
 
 std::vector<Option> recipe_options() {
-  return {
-      {"-e,--epochs", "epochs", "N", "times through the training set"},
-      {"--max-steps", "max_steps", "N", "stop after so many updates"},
-      {"--optimizer", "optimizer", "NAME", join(plan::optimizer_names(), ", ")},
-      {"--lr", "lr", "RATE", "learning rate (its peak, with a schedule)"},
-      {"--weight-decay,--wd", "weight_decay", "X", "decoupled weight decay"},
-      {"--schedule", "schedule", "NAME", "constant, onecycle, cosine or plateau"},
-      {"--warmup", "warmup", "SHARE", "share of all steps in which the rate rises"},
-      {"--div-factor", "div_factor", "X", "onecycle: the first rate is the peak divided by this"},
-      {"--clip-norm", "clip_norm", "X", "clip gradients to this norm; 0 = never"},
-      {"--ema", "ema", "DECAY", "averaged weights; 0 = none"},
-      {"--watch", "watch", "NAME", "score that decides about the best epoch and an early stop"},
-      {"--patience", "patience", "N", "epochs without a better score before stopping; 0 = never"},
-      {"--validate-every", "validate_every", "N", "epochs between validations"},
-      {"--checkpoint-every", "checkpoint_every", "N", "steps between kept checkpoints; 0 = none"},
-      {"--keep", "keep", "N", "kept step-N checkpoints at most"},
-      {"--max-bad-steps", "max_bad_steps", "N", "non-finite updates in a row before giving up"},
-      {"--seed", "seed", "N", "of weights, shuffles and augmentation"},
-      {"--log-every", "log_every", "N", "steps between lines of metrics"},
-      {"--resume", "resume", "", "go on where the run in the output folder stopped"},
-      {"--resume-from", "resume_from", "PATH", "go on from this checkpoint"},
-      {"--fp16,!--no-fp16", "fp16", "", "half precision where the device does it well (on)"},
-      {"--model,--checkpoint", "model", "PATH",
-       "start from these weights: a run, a checkpoint or an importable file"},
-      {"--dry-run", "dry_run", "", "print the plan and stop"},
-  };
+  return in_group(
+      kTrainingGroup,
+      {
+          {"-e,--epochs", "epochs", "N", "times through the training set"},
+          {"--max-steps", "max_steps", "N",
+           "updates in all; the schedule ends there too (but see --schedule-steps)"},
+          {"--optimizer", "optimizer", "NAME", join(plan::optimizer_names(), ", ")},
+          {"--lr", "lr", "RATE", "learning rate (its peak, with a schedule)"},
+          {"--weight-decay,--wd", "weight_decay", "X", "decoupled weight decay"},
+          {"--schedule", "schedule", "NAME", "constant, onecycle, cosine or plateau"},
+          {"--schedule-steps", "schedule_steps", "N",
+           "length of the schedule; 0 = the whole run (0)"},
+          {"--warmup", "warmup", "SHARE", "share of all steps in which the rate rises"},
+          {"--div-factor", "div_factor", "X",
+           "onecycle: the first rate is the peak divided by this"},
+          {"--clip-norm", "clip_norm", "X", "clip gradients to this norm; 0 = never"},
+          {"--ema", "ema", "DECAY", "averaged weights; 0 = none"},
+          {"--watch", "watch", "NAME", "score that decides about the best epoch and an early stop"},
+          {"--patience", "patience", "N",
+           "epochs without a better score before stopping; 0 = never"},
+          {"--validate-every", "validate_every", "N", "epochs between validations"},
+          {"--checkpoint-every", "checkpoint_every", "N",
+           "steps between kept checkpoints; 0 = none"},
+          {"--keep", "keep", "N", "kept step-N checkpoints at most"},
+          {"--max-bad-steps", "max_bad_steps", "N", "non-finite updates in a row before giving up"},
+          {"--seed", "seed", "N", "of weights, shuffles and augmentation"},
+          {"--log-every", "log_every", "N", "steps between lines of metrics"},
+          {"--resume", "resume", "", "go on where the run in the output folder stopped"},
+          {"--resume-from", "resume_from", "PATH", "go on from this checkpoint"},
+          {"--fp16,!--no-fp16", "fp16", "", "half precision where the device does it well (on)"},
+          {"--model,--checkpoint", "model", "PATH",
+           "start from these weights: a run, a checkpoint or an importable file"},
+          {"--dry-run", "dry_run", "", "print the plan and stop"},
+      });
 }
 
 Trained train_walk(Session& session, Request request, const MakeTask& make_task) {
@@ -101,7 +124,6 @@ Trained train_walk(Session& session, Request request, const MakeTask& make_task)
   apply_fp16_switch(request.config, session.wishes);
   request.model = request.config.get<std::string>("model", "");
   const auto& device = session.device();
-  log::info("Using device: {}", device.facts.label());
   check_processes(session, device, trained.dry_run);
   request.device = device.facts.backend;
 
