@@ -24,9 +24,14 @@ engine::GraphExport export_graph(engine::Model& model, const std::string& format
                                  const Config& config) {
   auto& meshnet = dynamic_cast<MeshNetModel&>(model);
   auto exported = graph_export(meshnet, read_graph_options(config, format, meshnet.settings()));
-  if (format == "tfjs") exported.sidecar_files = brainchop_sidecar_files(meshnet.settings());
+  const auto settings = meshnet.settings();
+  if (format == "tfjs") {
+    exported.sidecar_files = [settings](const std::string& folder) {
+      return brainchop_sidecar_files(settings, folder);
+    };
+  }
   if (format == "web") {
-    exported.sidecar_files = web_sidecar_files(meshnet.settings());
+    exported.sidecar_files = [settings](const std::string&) { return web_sidecar_files(settings); };
     exported.page = {"segment", {"onnx", "tfjs"}};
   }
   return exported;

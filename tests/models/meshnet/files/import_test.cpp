@@ -2,10 +2,13 @@
 // Weight files with every system's tensor names, and the real files if they are present.
 #include <ATen/ATen.h>
 
+#include <limits>
+
 #include "tests/base/scratch.h"
 #include "tests/models/meshnet/net/network_samples.h"
 #include "ubique/base/files/file.h"
 #include "ubique/base/text/text.h"
+#include "ubique/engine/checkpoint/write_checked.h"
 #include "ubique/io/tensors/safetensors_writer.h"
 #include "ubique/io/torch/torch_file.h"
 #include "ubique/models/meshnet/files/export.h"
@@ -87,6 +90,19 @@ TEST_CASE(
     CHECK(back.config == config);
     CHECK(looks_like_meshnet(folder / name));
   }
+}
+
+TEST_CASE("import: weights with NaN and counters go through .pt and safetensors bit by bit") {
+  const ScratchFolder folder;
+  auto file = sample();
+  for (auto& [name, tensor] : file.tensors) {
+    if (name.ends_with("num_batches_tracked")) tensor.fill_(1234);
+  }
+  file.tensors.front().second.view({-1})[3] = std::numeric_limits<float>::quiet_NaN();
+  export_checked(file, "pt", folder / "a.pt");
+  export_checked(load_any(folder / "a.pt"), "safetensors", folder / "b.safetensors");
+  export_checked(load_any(folder / "b.safetensors"), "pt", folder / "c.pt");
+  engine::check_same_tensors(file.tensors, load_any(folder / "c.pt").tensors, "test");
 }
 
 TEST_CASE("import: state dicts under every system's names") {

@@ -47,7 +47,32 @@ TEST_CASE("config: every key is read, and the receptive field follows") {
   CHECK(config.preprocessing.normalization == "quantile");
   CHECK(config.labels.at(2).name == "white");
   CHECK(MeshNetConfig().receptive_field() == 123);
+  CHECK(read("shape: 32\n").preprocessing.shape == std::array<std::int64_t, 3>{32, 32, 32});
   CHECK(read("shape: [64]\n").preprocessing.shape == std::array<std::int64_t, 3>{64, 64, 64});
+}
+
+TEST_CASE("config: spacing is one number or one for each axis, and so it is stored") {
+  using Spacing = std::array<double, 3>;
+  CHECK(read("spacing: 2\n").preprocessing.spacing == Spacing{2, 2, 2});
+  CHECK(read("spacing: [2]\n").preprocessing.spacing == Spacing{2, 2, 2});
+  auto config = read("spacing: [0.9, 1.1, 1.0]\n");
+  CHECK(config.preprocessing.spacing == Spacing{0.9, 1.1, 1});
+  CHECK(spacing_text(config.preprocessing) == "0.9x1.1x1");
+  CHECK(meshnet::from_json(to_json(config), "x") == config);
+  CHECK(to_json(config)["preprocessing"]["spacing"] == Json({0.9, 1.1, 1.0}));
+
+  config = read("spacing: 1.5\n");  // as older versions write and read it
+  CHECK(to_json(config)["preprocessing"]["spacing"] == Json(1.5));
+  CHECK(spacing_text(config.preprocessing) == "1.5");
+  const auto stored = [](const Json& spacing) {
+    return meshnet::from_json({{"preprocessing", {{"spacing", spacing}}}}, "x");
+  };
+  CHECK(stored(3).preprocessing.spacing == Spacing{3, 3, 3});
+  CHECK(stored(Json({1, 2, 3})).preprocessing.spacing == Spacing{1, 2, 3});
+  for (const auto& wrong : {Json({1, 2}), Json("1"), Json({1, 2, "3"}), Json({1, 2, 0})}) {
+    INFO(wrong.dump());
+    CHECK(contains(refusal_of(ErrorKind::Input, [&] { stored(wrong); }), "spacing"));
+  }
 }
 
 TEST_CASE("config: JSON gives back the same configuration") {
@@ -74,6 +99,8 @@ TEST_CASE("config: invalid values are refused by key") {
            {"shape: [1, 2]", "shape"},
            {"shape: [0]", "shape"},
            {"spacing: -1", "spacing"},
+           {"spacing: [1, 1]", "spacing"},
+           {"spacing: [1, 1, 0]", "spacing"},
            {"low_quantile: 0.9\nhigh_quantile: 0.1", "quantiles"},
            {"labels: [one]", "labels"}}) {
     INFO(yaml);

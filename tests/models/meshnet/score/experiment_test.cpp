@@ -52,12 +52,14 @@ TEST_CASE("experiment: an infinite volume difference is left out of a mean") {
 TEST_CASE("experiment: a run record is read back from its file, infinity included") {
   const test::ScratchFolder folder;
   const auto path = folder.path() / "results.json";
-  const auto written = two_folds()[1];
+  auto written = two_folds()[1];
+  written.split_seed = 7;
   write_file(path, to_json(written).dump());
   const auto read = read_run_record(path);
   CHECK(read.scores == written.scores);
   CHECK(read.subject_ids == written.subject_ids);
   CHECK(read.restart == 1);
+  CHECK(read.split_seed == 7);
 }
 
 TEST_CASE("experiment: a file that is no run record is refused by name") {

@@ -71,13 +71,15 @@ engine::Outcome synth(const engine::Request& request) {
 }
 
 engine::Outcome make_splits(const engine::Request& request) {
-  const auto settings = read_study_settings(request.config);
+  // Nothing but folds is drawn here, so that plain `seed` is theirs.
+  const auto settings =
+      read_study_settings(request.config, request.config.effective_name({"split_seed", "seed"}));
   request.config.finish();
   const auto path = request.output.empty() ? std::filesystem::path("splits.json") : request.output;
   check(!std::filesystem::exists(path), ErrorKind::Usage,
         "[meshnet.splits] {} exists already; expected a new name. Runs may depend on it.",
         path.string());
-  const auto study = open_study(settings);
+  const auto study = open_study(settings, StudyUse::Folds);
   data::write_splits(path, study.splits);
   Table table({"outer fold", "train", "test", "inner folds (train/val)"});
   for (std::size_t f = 0; f < study.splits.outer.size(); ++f) {
@@ -92,8 +94,9 @@ engine::Outcome make_splits(const engine::Request& request) {
   json["path"] = path.string();
   json["subjects"] = study.cohort.subjects.size();
   json["outer_folds"] = study.splits.outer.size();
-  return {fmt::format("{} scans ({})\n\n{}\nwritten to {}\n", study.cohort.subjects.size(),
-                      study.cohort.source, table.to_text(), path.string()),
+  json["seed"] = study.splits.seed;
+  return {fmt::format("{} scans ({}), seed {}\n\n{}\nwritten to {}\n", study.cohort.subjects.size(),
+                      study.cohort.source, study.splits.seed, table.to_text(), path.string()),
           json, ExitCode::Ok};
 }
 
@@ -103,22 +106,23 @@ engine::Outcome prepare(const engine::Request& request) {
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const auto cache = open_scan_cache(request.config, network, threads);
   request.config.finish();
-  const auto study = open_study(settings);
+  const auto study = open_study(settings, StudyUse::Scans);
   const auto total = static_cast<std::int64_t>(study.cohort.subjects.size());
   Progress progress(
       {.title = "prepare", .total = total, .unit = "scans", .style = request.progress}, std::cerr);
   std::int64_t ready = 0;
-  Json failed = Json::array();
+  std::vector<data::UnusableSubject> failed;
   bool stopped = false;
   for (const auto& subject : study.cohort.subjects) {
     stopped = request.stop_requested && request.stop_requested();
     if (stopped) break;
     try {
+      data::require_mask(subject);
       cache->get(subject);
       ++ready;
     } catch (const data::UnusableScan& error) {
       log::error("{}", error.what());
-      failed.push_back({{"id", subject.id}, {"error", error.what()}});
+      failed.push_back({subject.id, error.what()});
     }
     progress.advance(1, subject.id);
   }
@@ -126,8 +130,10 @@ engine::Outcome prepare(const engine::Request& request) {
   auto json = json_document("prepare", 1);
   json["scans"] = ready;
   json["cache"] = cache->folder().string();
-  json["failed"] = failed;
-  return {fmt::format("{} of {} scans ready in {}\n", ready, total, cache->folder().string()), json,
+  json["failed"] = unusable_json(failed);
+  return {fmt::format("{} of {} scans ready in {}{}\n", ready, total, cache->folder().string(),
+                      unusable_text(failed)),
+          json,
           stopped          ? ExitCode::Interrupted
           : failed.empty() ? ExitCode::Ok
                            : ExitCode::Input};
@@ -152,23 +158,22 @@ engine::Command synth_command() {
 engine::Command splits_command() {
   auto options = data_options();
   for (auto& option : fold_options()) options.push_back(std::move(option));
+  options.push_back({"--seed", "seed", "N", "the same as --split-seed"});
   return {.verb = "data",
           .name = "splits",
           .summary = "split a study into folds stratified by lesion size and acquisition",
           .needs_device = false,
           .options = std::move(options),
           .examples = {{"ubique data meshnet splits -d data/arc -o splits.json",
-                        "the folds that training uses, in arc-meshchop's format"}},
+                        "the folds that training uses, in arc-meshchop's format"},
+                       {"ubique data meshnet splits -d data/arc --seed 7 -o splits7.json",
+                        "other folds, to see how much depends on them; train with --splits"}},
           .run = make_splits};
 }
 
 engine::Command prepare_command() {
   auto options = data_options();
-  options.push_back({"--resample-method", "resample_method", "NAME",
-                     "scipy_zoom, nibabel_conform, brainchop or none"});
-  options.push_back({"--shape", "shape", "LIST", "voxels of the cube: 256,256,256"});
-  options.push_back({"--spacing", "spacing", "MM", "millimetres per voxel of the cube (1)"});
-  for (auto& option : intensity_options()) options.push_back(std::move(option));
+  for (auto& option : preprocessing_options()) options.push_back(std::move(option));
   options.push_back({"--classes", "classes", "N", "labels, background too (2)"});
   options.push_back({"--cache", "cache", "DIR", "where conformed scans are kept"});
   options.push_back({"--cache-dtype", "cache_dtype", "DTYPE", "f16, f32 or u8"});

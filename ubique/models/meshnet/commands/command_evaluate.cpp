@@ -14,13 +14,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::string read_part(const Config& config) {
+  auto part = config.get<std::string>("part", "test");
+  check(part == "test" || part == "val" || part == "train" || part == "all", ErrorKind::Usage,
+        "[meshnet.evaluate] unknown part; got '{}', expected test, val, train or all.", part);
+  return part;
+}
+
 data::Indices part_of(const Study& study, const StudySettings& settings, const std::string& part) {
   const auto fold = static_cast<std::size_t>(settings.outer_fold);
   if (part == "test") return study.splits.outer.at(fold).test;
   if (part == "val") return inner_fold(study, settings).val;
   if (part == "train") return study.splits.train_of(fold);
-  check(part == "all", ErrorKind::Usage,
-        "[meshnet.evaluate] unknown part; got '{}', expected test, val, train or all.", part);
   data::Indices all(study.cohort.subjects.size());
   for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int64_t>(i);
   return all;
@@ -30,14 +35,12 @@ engine::Outcome scores_outcome(const Scoring& scoring, std::size_t asked) {
   engine::Outcome outcome;
   outcome.json = json_document("evaluate", 1);
   outcome.json.update(scores_json(scoring.scores));
-  outcome.json["failed"] = Json::array();
-  for (const auto& subject : scoring.failed) {
-    outcome.json["failed"].push_back({{"id", subject.id}, {"error", subject.error}});
-  }
+  outcome.json["failed"] = unusable_json(scoring.failed);
   if (!scoring.scores.empty()) outcome.text = score_table(scoring.scores);
   const auto done = scoring.scores.size() + scoring.failed.size();
   if (scoring.scores.size() < asked) {
-    outcome.text += fmt::format("\n{} of {} scans scored\n", scoring.scores.size(), asked);
+    outcome.text += fmt::format("\n{} of {} scans scored{}\n", scoring.scores.size(), asked,
+                                unusable_text(scoring.failed));
   }
   if (!scoring.failed.empty()) outcome.code = ExitCode::Input;
   if (done < asked) outcome.code = ExitCode::Interrupted;
@@ -59,7 +62,7 @@ void write_scores(const fs::path& folder, const Scoring& scoring, engine::Outcom
 engine::Outcome evaluate_meshnet(const engine::Request& request) {
   const auto& config = request.config;
   const auto settings = read_study_settings(config);
-  const auto part = config.get<std::string>("part", "test");
+  const auto part = read_part(config);
   ScoringOptions options;
   options.components = data::parse_component_policy(config.get<std::string>("components", "none"));
   options.progress = request.progress;
@@ -69,7 +72,7 @@ engine::Outcome evaluate_meshnet(const engine::Request& request) {
     file.config.preprocessing.conform = *method;
   }
   const auto session = open_run_session(file.config, request);
-  const auto study = open_study(settings);
+  const auto study = open_study(settings, part == "all" ? StudyUse::Scans : StudyUse::Folds);
   const auto indices = part_of(study, settings, part);
   check(!indices.empty(), ErrorKind::Usage,
         "[meshnet.evaluate] nothing to score; got an empty part '{}', expected test or all.", part);

@@ -66,7 +66,7 @@ std::optional<RunRecord> test_run(const engine::Request& request, const RunId& r
                                   MeshNetTask& task, const engine::TrainResult& trained,
                                   const engine::Session& session) {
   const auto settings = read_study_settings(request.config);
-  const auto study = open_study(settings);
+  const auto study = open_study(settings, StudyUse::Folds);
   const auto& test = study.splits.outer.at(static_cast<std::size_t>(run.fold)).test;
   std::vector<std::string> bins;
   for (const auto index : test) bins.push_back(study.size_bins[static_cast<std::size_t>(index)]);
@@ -95,7 +95,8 @@ std::optional<RunRecord> test_run(const engine::Request& request, const RunId& r
                    {},
                    {},
                    test,
-                   file.config.name()};
+                   file.config.name(),
+                   study.splits.seed};
   for (const auto& score : scores) {
     record.subject_ids.push_back(score.id);
     for (const auto& name : score_names()) {
@@ -144,12 +145,16 @@ engine::Outcome sum_up(const ExperimentSettings& settings, const std::vector<Run
   return outcome;
 }
 
-/// The record of a complete run; Input error if it is of another network.
-RunRecord finished_run(const fs::path& path, const std::string& network) {
+/// The record of a complete run; Input error if it is of another network or other folds.
+RunRecord finished_run(const fs::path& path, const std::string& network, std::uint32_t seed) {
   auto record = read_run_record(path);
   check(record.network.empty() || record.network == network, ErrorKind::Input,
         "[meshnet.experiment] {} is of another network; got {}, expected {}. Choose another -o.",
         path.string(), record.network, network);
+  check(record.split_seed.value_or(seed) == seed, ErrorKind::Input,
+        "[meshnet.experiment] {} is of folds of another seed; got {}, expected {}. Choose another "
+        "-o, or --split-seed {}.",
+        path.string(), record.split_seed.value_or(seed), seed, record.split_seed.value_or(seed));
   return record;
 }
 
@@ -158,6 +163,7 @@ engine::Outcome experiment_meshnet(const engine::Request& request) {
   engine::Session session(request, plan::Mode::Train);
   const auto study = read_study_settings(request.config);
   const auto network = read_config(request.config).name();
+  const auto seed = split_seed(study);
   if (!settings.against.empty()) read_experiment(settings.against);  // fail now, not at the end
   make_folder(settings.folder);
   std::vector<RunRecord> records;
@@ -166,7 +172,7 @@ engine::Outcome experiment_meshnet(const engine::Request& request) {
       const RunId run{fold, restart};
       const auto finished = settings.folder / run.name() / "results.json";
       if (settings.skip_completed && fs::exists(finished)) {
-        records.push_back(finished_run(finished, network));
+        records.push_back(finished_run(finished, network, seed));
         continue;
       }
       auto record = train_and_test(session, run_request(request, settings, run), run);

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "ubique/base/files/file.h"
+#include "ubique/base/files/output_path.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/csv.h"
@@ -79,6 +80,7 @@ Json done_json(const SegmentedFile& done) {
   Json json = {{"scan", done.name},
                {"labels", done.error.empty() ? Json(done.labels.string()) : Json()},
                {"error", done.error.empty() ? Json() : Json(done.error)},
+               {"warnings", done.warnings},
                {"skipped", done.skipped},
                {"volumes", Json::array()}};
   for (const auto& volume : done.volumes) {
@@ -111,6 +113,7 @@ engine::Outcome run_outcome(const SegmentFilesOptions& settings,
   outcome.json["failed"] = failed;
   const auto succeeded = done.size() - failed;
   outcome.text = fmt::format("{}\n{} of {} scans segmented", table.to_text(), succeeded, asked);
+  if (failed > 0) outcome.text += fmt::format(", {} failed", failed);
   if (succeeded > 0) {
     write_volumes(settings.output / "volumes.csv", done);
     outcome.text += fmt::format("; volumes in {}", (settings.output / "volumes.csv").string());
@@ -124,11 +127,11 @@ engine::Outcome run_outcome(const SegmentFilesOptions& settings,
 
 engine::Outcome run_meshnet(const engine::Request& request) {
   const auto settings = read_run_settings(request);
+  check_output_folder(settings.output);
   const auto file = open_file(request.model);
   const auto session = open_run_session(file.config, request);
   const auto jobs = segment_jobs(request.inputs);
-  log::info("{} on {}, {}, {} scan{}", file.config.name(), session.facts().label(),
-            to_string(session.plan().dtype.value), jobs.size(), jobs.size() == 1 ? "" : "s");
+  log::info("{}: {} scan{}", file.config.name(), jobs.size(), jobs.size() == 1 ? "" : "s");
   make_folder(settings.output);
   const auto done = segment_files(file, session, jobs, settings, request.stop_requested);
   return run_outcome(settings, done, jobs.size());

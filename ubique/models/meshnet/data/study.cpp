@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads the settings, opens the cohort and makes or loads its splits.
+// Reads the settings and opens the cohort.
 #include "ubique/models/meshnet/data/study.h"
 
+#include <algorithm>
+
 #include "ubique/base/error.h"
-#include "ubique/base/terminal/log.h"
 #include "ubique/data/scans/study/folder_scan.h"
-#include "ubique/data/scans/study/splits_file.h"
 
 namespace ubique::meshnet {
 namespace {
@@ -32,36 +32,37 @@ void check_paper(const data::Cohort& cohort) {
       cohort.subjects.size(), dropped, kPaperScans);
 }
 
+/// Of the subjects whose lesions are measured.
 std::vector<std::int64_t> lesion_sizes(const data::Cohort& cohort) {
   std::vector<std::int64_t> sizes;
-  for (const auto& subject : cohort.subjects) sizes.push_back(subject.lesion_voxels);
+  for (const auto& subject : cohort.subjects) {
+    if (subject.lesion_voxels >= 0) sizes.push_back(subject.lesion_voxels);
+  }
   return sizes;
 }
 
-/// Stratified by lesion size and acquisition; a study too small for that by acquisition alone, or
-/// not at all, with a warning.
-data::Splits stratified_splits(const data::Cohort& cohort, const StudySettings& settings) {
-  std::vector<std::string> acquisitions, one_stratum(cohort.subjects.size(), "all");
-  for (const auto& subject : cohort.subjects) acquisitions.push_back(subject.acquisition);
-  const auto folds = [&](const std::vector<std::string>& labels) {
-    return data::nested_folds(labels, settings.outer_folds, settings.inner_folds);
-  };
-  for (const auto& labels : {data::strata(cohort, settings.bins), acquisitions}) {
-    try {
-      return folds(labels);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::Usage) throw;
-      log::warn("{} Stratifying by fewer criteria.", error.what());
-    }
+/// "" for a size that is not known.
+std::vector<std::string> known_size_bins(const data::Cohort& cohort, data::SizeBins bins) {
+  const auto names = data::size_bins(lesion_sizes(cohort), bins);
+  std::vector<std::string> result;
+  std::size_t next = 0;
+  for (const auto& subject : cohort.subjects) {
+    result.push_back(subject.lesion_voxels < 0 ? "" : names[next++]);
   }
-  return folds(one_stratum);
+  return result;
 }
 
-void check_fold(const char* key, std::int64_t fold, std::size_t folds) {
-  check(fold >= 0 && fold < static_cast<std::int64_t>(folds), ErrorKind::Usage,
-        "[meshnet.study] no such fold; got {} {}, expected 0 to {}.", key, fold,
-        static_cast<std::int64_t>(folds) - 1);
+/// NumPy's generator takes 32 bits.
+std::optional<std::uint32_t> read_split_seed(const Config& config, const std::string& key) {
+  const auto seed = config.find<std::int64_t>(key);
+  if (!seed) return std::nullopt;
+  constexpr std::int64_t kMost = 0xFFFFFFFFLL;
+  check(*seed >= 0 && *seed <= kMost, ErrorKind::Usage,
+        "[meshnet.study] {} is out of range; got {}, expected 0 to {}.", key, *seed, kMost);
+  return static_cast<std::uint32_t>(*seed);
 }
+
+bool has_mask(const data::Subject& subject) { return subject.mask.has_value(); }
 
 /// Where arc-meshchop keeps its data set, if nothing else is named.
 std::string study_folder(const Config& config) {
@@ -76,35 +77,47 @@ std::string study_folder(const Config& config) {
 }  // namespace
 
 std::vector<engine::Option> data_options() {
-  return {
-      {"-d,--data-dir,--data", "data", "PATH",
-       "dataset_info.json, images/ + masks/, BIDS or .npz folder"},
-      {"--suffix", "suffix", "NAME", "BIDS scans to take: T2w, T1w, FLAIR"},
-  };
+  return engine::in_group(engine::kDataGroup,
+                          {
+                              {"-d,--data-dir,--data", "data", "PATH",
+                               "dataset_info.json, images/ + masks/, BIDS or .npz folder"},
+                              {"--suffix", "suffix", "NAME", "BIDS scans to take: T2w, T1w, FLAIR"},
+                          });
 }
 
 std::vector<engine::Option> fold_options() {
-  return {
-      {"--outer-fold", "outer_fold", "N", "which fold is the test set (0)"},
-      {"--inner-fold", "inner_fold", "N", "which fold of the rest is for validation (0)"},
-      {"--outer-folds", "outer_folds", "N", "number of folds (3)"},
-      {"--inner-folds", "inner_folds", "N", "number of folds of the rest (3)"},
-      {"--splits", "splits", "FILE", "folds to use, as arc-meshchop saves them"},
-      {"--size-bins", "size_bins", "NAME", "strata by lesion size: paper or quartiles"},
-      {"--paper-parity", "paper_parity", "", "insist on the paper's 223 scans"},
-  };
+  return engine::in_group(
+      engine::kDataGroup,
+      {
+          {"--outer-fold", "outer_fold", "N", "which fold is the test set (0)"},
+          {"--inner-fold", "inner_fold", "N", "which fold of the rest is for validation (0)"},
+          {"--outer-folds", "outer_folds", "N", "number of folds (3)"},
+          {"--inner-folds", "inner_folds", "N", "number of folds of the rest (3)"},
+          {"--splits", "splits", "FILE", "folds to use, as arc-meshchop saves them"},
+          {"--split-seed", "split_seed", "N", "seed that draws the folds (42)"},
+          {"--size-bins", "size_bins", "NAME", "strata by lesion size: paper or quartiles"},
+          {"--paper-parity", "paper_parity", "", "insist on the paper's 223 scans"},
+      });
 }
 
-std::vector<engine::Option> intensity_options() {
-  return {
-      {"--normalization", "normalization", "NAME", "min_max, quantile, z_score or none"},
-      {"--low-quantile", "low_quantile", "SHARE", "for quantile: the quantile mapped to 0 (0.05)"},
-      {"--high-quantile", "high_quantile", "SHARE",
-       "for quantile: the quantile mapped to 1 (0.95)"},
-  };
+std::vector<engine::Option> preprocessing_options() {
+  return engine::in_group(
+      engine::kDataGroup,
+      {
+          {"--resample-method", "resample_method", "NAME",
+           "scipy_zoom, nibabel_conform, brainchop or none"},
+          {"--shape", "shape", "LIST", "voxels of the cube: 256,256,256"},
+          {"--spacing", "spacing", "MM",
+           "millimetres per voxel of the cube, or of each axis: 0.9,1.1,1 (1)"},
+          {"--normalization", "normalization", "NAME", "min_max, quantile, z_score or none"},
+          {"--low-quantile", "low_quantile", "SHARE",
+           "for quantile: the quantile mapped to 0 (0.05)"},
+          {"--high-quantile", "high_quantile", "SHARE",
+           "for quantile: the quantile mapped to 1 (0.95)"},
+      });
 }
 
-StudySettings read_study_settings(const Config& config) {
+StudySettings read_study_settings(const Config& config, const std::string& seed_key) {
   StudySettings settings;
   settings.folder = study_folder(config);
   settings.suffix = config.get<std::string>("suffix", settings.suffix);
@@ -114,36 +127,38 @@ StudySettings read_study_settings(const Config& config) {
   settings.inner_folds = config.get("inner_folds", 3);
   settings.outer_fold = config.get<std::int64_t>("outer_fold", 0);
   settings.inner_fold = config.get<std::int64_t>("inner_fold", 0);
+  settings.split_seed = read_split_seed(config, seed_key);
   settings.paper_parity = config.get("paper_parity", false);
   return settings;
 }
 
-Study open_study(const StudySettings& settings) {
+Study open_study(const StudySettings& settings, StudyUse use) {
   Study study;
-  study.cohort = data::open_cohort(settings.folder, {.suffix = settings.suffix});
-  data::require_masks(study.cohort);
-  data::measure_lesions(study.cohort);
-  if (settings.paper_parity) check_paper(study.cohort);
-  study.size_bins = data::size_bins(lesion_sizes(study.cohort), settings.bins);
-  if (settings.splits.empty()) {
-    study.splits = stratified_splits(study.cohort, settings);
-    for (const auto& subject : study.cohort.subjects) {
-      study.splits.subject_ids.push_back(subject.id);
-    }
-  } else {
-    study.splits = data::read_splits(settings.splits, study.cohort);
+  auto& cohort = study.cohort;
+  cohort = data::open_cohort(settings.folder, {.suffix = settings.suffix});
+  if (use == StudyUse::Folds || std::ranges::none_of(cohort.subjects, has_mask)) {
+    data::require_masks(cohort);
   }
-  check_fold("outer_fold", settings.outer_fold, study.splits.outer.size());
+  const auto unusable = data::measure_lesions(cohort);
+  if (use == StudyUse::Folds) data::refuse_unusable(unusable, cohort.subjects.size());
+  if (settings.paper_parity) check_paper(cohort);
+  study.size_bins = known_size_bins(cohort, settings.bins);
+  if (use == StudyUse::Folds) study.splits = split_cohort(cohort, settings);
   return study;
 }
 
-data::InnerFold inner_fold(const Study& study, const StudySettings& settings) {
-  const auto& outer = study.splits.outer.at(static_cast<std::size_t>(settings.outer_fold));
-  if (outer.inner.empty()) {
-    return {study.splits.train_of(static_cast<std::size_t>(settings.outer_fold)), {}};
-  }
-  check_fold("inner_fold", settings.inner_fold, outer.inner.size());
-  return outer.inner[static_cast<std::size_t>(settings.inner_fold)];
+std::string unusable_text(const std::vector<data::UnusableSubject>& unusable) {
+  constexpr std::size_t kMostNamed = 20;
+  std::vector<std::string> names;
+  for (const auto& subject : unusable) names.push_back(subject.id);
+  return names.empty() ? ""
+                       : fmt::format("; cannot be used: {}", data::first_few(names, kMostNamed));
+}
+
+Json unusable_json(const std::vector<data::UnusableSubject>& unusable) {
+  Json json = Json::array();
+  for (const auto& [id, error] : unusable) json.push_back({{"id", id}, {"error", error}});
+  return json;
 }
 
 std::vector<data::Subject> pick(const data::Cohort& cohort, const data::Indices& indices) {

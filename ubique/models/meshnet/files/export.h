@@ -11,9 +11,10 @@
 namespace ubique::meshnet {
 
 // Metadata of exported files.
-inline constexpr const char* kConfigKey = "meshnet_config";  ///< the configuration as JSON
-inline constexpr const char* kAxesKey = "meshnet_axes";      ///< axes that kernels were turned to
-inline constexpr const char* kBrowserAxes = "LIA";           ///< the one value of kAxesKey
+inline constexpr const char* kConfigKey = "meshnet_config";    ///< the configuration as JSON
+inline constexpr const char* kAxesKey = "meshnet_axes";        ///< axes that kernels were turned to
+inline constexpr const char* kBatchesKey = "meshnet_batches";  ///< num_batches_tracked per layer
+inline constexpr const char* kBrowserAxes = "LIA";             ///< the one value of kAxesKey
 
 void export_safetensors(const MeshNetFile& file, const std::filesystem::path& path);
 /// {"model_state_dict": ...}, as in arc-meshchop's own checkpoints.

@@ -8,8 +8,11 @@
 
 #include <algorithm>
 
+#include "ubique/base/text/json.h"
 #include "ubique/base/text/names.h"
+#include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/models/meshnet/files/axes.h"
+#include "ubique/models/meshnet/files/check_volume.h"
 #include "ubique/models/meshnet/files/export.h"
 #include "ubique/models/meshnet/files/import_layers.h"
 
@@ -64,22 +67,6 @@ constexpr NameTable<GraphHead, 3> kHeads{{
 }};
 constexpr NameTable<bool, 2> kAxes{{{false, "own"}, {true, "brainchop"}}};
 
-at::Tensor uniform(at::IntArrayRef shape, std::uint64_t seed) {
-  auto tensor = at::empty(shape, at::kFloat);
-  Random(seed).fill_uniform(
-      {tensor.mutable_data_ptr<float>(), static_cast<std::size_t>(tensor.numel())});
-  return tensor;
-}
-
-/// Smooth blobs plus some noise; on pure noise a trained network's output says little. Extents
-/// differ, and one is larger than the widest kernel: edges and middle are both tested.
-/// (B, C, D, H, W)
-at::Tensor sample_volume(std::int64_t channels) {
-  const auto blobs = at::upsample_trilinear3d(uniform({1, channels, 5, 5, 9}, 11), {17, 18, 37},
-                                              /*align_corners=*/true);
-  return blobs * 0.9 + uniform(blobs.sizes(), 12) * 0.1;
-}
-
 /// The network's output with the graph's options applied to input and output.
 at::Tensor expected_output(MeshNetModel& model, at::Tensor image, const GraphOptions& options) {
   const at::NoGradGuard no_gradients;
@@ -94,6 +81,17 @@ at::Tensor expected_output(MeshNetModel& model, at::Tensor image, const GraphOpt
   const auto logits = model.meshnet().forward(image);
   if (options.head == GraphHead::Probabilities) return at::softmax(logits, 1);
   return options.head == GraphHead::Labels ? logits.argmax(1) : logits;
+}
+
+/// Which no operator holds.
+Json batch_counts(const MeshNetFile& file) {
+  auto counts = Json::array();
+  for (std::size_t i = 0; i < file.config.layers(); ++i) {
+    const auto count =
+        engine::find_tensor(file.tensors, fmt::format("network.{}.bn.num_batches_tracked", i));
+    counts.push_back(count.defined() ? count.item<std::int64_t>() : 0);
+  }
+  return counts;
 }
 
 void add_head(ChainBuilder& chain, GraphHead head) {
@@ -114,6 +112,7 @@ engine::Graph graph_of(const MeshNetFile& given, const GraphOptions& options) {
   graph.usual_extents.assign(config.preprocessing.shape.begin(), config.preprocessing.shape.end());
   graph.notes = {{kConfigKey, to_json(config).dump()}};
   if (options.browser_axes) graph.notes[kAxesKey] = kBrowserAxes;
+  if (config.norm == Norm::Batch) graph.notes[kBatchesKey] = batch_counts(file).dump();
   ChainBuilder chain(file, graph);
   if (!options.resize.empty()) chain.add("resized", engine::GraphResize{options.resize});
   if (options.min_max) chain.add("intensity", engine::GraphMinMax{});
@@ -160,17 +159,23 @@ GraphOptions read_graph_options(const Config& config, const std::string& format,
 }
 
 engine::GraphExport graph_export(MeshNetModel& model, const GraphOptions& options) {
-  auto image = sample_volume(model.settings().in_channels);
-  if (options.min_max) image = image * 1000;
+  const auto& settings = model.settings();
+  const double unit = options.min_max ? 1000 : 1;
+  auto image = unit * check_volume(settings, [&](const at::Tensor& volume) {
+                 return expected_output(model, volume * unit,
+                                        {.head = GraphHead::Labels, .min_max = options.min_max});
+               });
   auto output = expected_output(model, image, options);
   if (options.browser_axes) {
     image = to_browser_axes(image);
     output = to_browser_axes(output);
   }
-  return {graph_of(model.file(), options),
-          host_tensor_of("input", image),
-          host_tensor_of("output", output),
-          {}};
+  engine::GraphExport exported{graph_of(model.file(), options), host_tensor_of("input", image),
+                               host_tensor_of("output", output)};
+  for (const auto& label : all_labels(settings.labels, settings.classes)) {
+    exported.classes.push_back(label.name);
+  }
+  return exported;
 }
 
 }  // namespace ubique::meshnet

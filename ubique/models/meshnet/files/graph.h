@@ -12,9 +12,9 @@ enum class GraphHead { Logits, Probabilities, Labels };
 struct GraphOptions {
   bool fold = true;  ///< fold batch norms into the convolutions
   GraphHead head = GraphHead::Logits;
-  bool min_max = false;              ///< scale intensities to 0..1 inside the graph
-  std::vector<std::int64_t> resize;  ///< resize the volume before that; empty = no resizing
-  bool browser_axes = false;         ///< kernels turned for volumes in (L, I, A)
+  bool min_max = false;                   ///< scale intensities to 0..1 inside the graph
+  std::vector<std::int64_t> resize = {};  ///< resize the volume before that; empty = no resizing
+  bool browser_axes = false;              ///< kernels turned for volumes in (L, I, A)
 };
 
 std::vector<engine::Option> graph_options();

@@ -13,8 +13,8 @@
 #include <span>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/engine/checkpoint/tensor_bytes.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::meshnet {
 namespace {
@@ -67,7 +67,7 @@ double compute_nodes(std::span<const OnnxNode> nodes, std::map<std::string, doub
     check(compute != elementwise().end(), ErrorKind::Input,
           "[meshnet.onnx] {}: the operator {} is not known here; expected convolutions, batch or "
           "instance norms and activations (relu, elu, gelu) in a chain.",
-          where, io::printable(node.op));
+          where, printable(node.op));
     Numbers inputs;
     for (const auto& name : node.inputs) {
       const auto found = values.find(name);
@@ -75,17 +75,17 @@ double compute_nodes(std::span<const OnnxNode> nodes, std::map<std::string, doub
           found != values.end(), ErrorKind::Input,
           "[meshnet.onnx] {}: {} '{}' takes '{}', which is neither the chain's value nor a single "
           "number.",
-          where, io::printable(node.op), io::printable(node.name), io::printable(name));
+          where, printable(node.op), printable(node.name), printable(name));
       inputs.push_back(found->second);
     }
     check(inputs.size() == inputs_of(node.op), ErrorKind::Input,
           "[meshnet.onnx] {}: {} '{}' has {} inputs; expected {}.", where, node.op,
-          io::printable(node.name), inputs.size(), inputs_of(node.op));
+          printable(node.name), inputs.size(), inputs_of(node.op));
     values[node.outputs.at(0)] = compute->second(node, inputs);
   }
   const auto found = values.find(to);
   check(found != values.end(), ErrorKind::Input, "[meshnet.onnx] {}: nothing makes '{}'.", where,
-        io::printable(to));
+        printable(to));
   return found->second;
 }
 
@@ -128,7 +128,7 @@ Activation recognise_activation(std::span<const OnnxNode> nodes, const std::stri
   check(errors[nearest] < kActivationTolerance, ErrorKind::Input,
         "[meshnet.onnx] {}: what leads to '{}' is no activation known here; expected relu, elu, "
         "gelu or gelu_tanh.",
-        where, io::printable(to));
+        where, printable(to));
   return kKinds[nearest];
 }
 
@@ -165,8 +165,7 @@ class ChainReader {
   void read_node(const OnnxNode& node) {
     check(node.outputs.size() == 1 && !node.inputs.empty(), ErrorKind::Input,
           "[meshnet.onnx] {}: {} '{}' has {} outputs and {} inputs; expected one output.", where_,
-          io::printable(node.op), io::printable(node.name), node.outputs.size(),
-          node.inputs.size());
+          printable(node.op), printable(node.name), node.outputs.size(), node.inputs.size());
     if (node.op == "DequantizeLinear") return dequantise(node);
     if (node.op == "Constant") return keep_constant(node);
     if (node.op == "Identity" &&
@@ -222,8 +221,8 @@ class ChainReader {
 
   [[noreturn]] void refuse(const std::string& node, const std::string& got,
                            const std::string& expected) const {
-    fail(ErrorKind::Input, "[meshnet.onnx] {}: '{}' {}; expected {}.", where_, io::printable(node),
-         got, expected);
+    fail(ErrorKind::Input, "[meshnet.onnx] {}: '{}' {}; expected {}.", where_, printable(node), got,
+         expected);
   }
 
   const at::Tensor& constant(const OnnxNode& node, std::size_t input) const {

@@ -3,12 +3,10 @@
 #include "ubique/models/meshnet/files/import.h"
 
 #include <algorithm>
-#include <fstream>
 
 #include "ubique/base/files/file.h"
 #include "ubique/io/archive/file_type.h"
 #include "ubique/io/tensors/safetensors_reader.h"
-#include "ubique/io/text/printable.h"
 #include "ubique/io/torch/torch_file.h"
 #include "ubique/models/meshnet/files/export.h"
 #include "ubique/models/meshnet/files/import_brainchop.h"
@@ -27,14 +25,6 @@ struct WeightFile {
   std::optional<Json> config;
   std::string format;  // ".pt", "safetensors"
 };
-
-std::string first_bytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string start(512, '\0');
-  file.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(file.gcount()));
-  return start;
-}
 
 bool is_torch(const std::string& start) {
   return start.starts_with("PK\x03\x04") ||
@@ -144,7 +134,7 @@ MeshNetFile assemble(const WeightFile& weights, const fs::path& path) {
 }
 
 MeshNetFile load_weight_file(const fs::path& path) {
-  const auto start = first_bytes(path);
+  const auto start = read_start(path, io::kTellingBytes);
   if (is_torch(start)) return assemble(read_torch_weights(path), path);
   if (is_safetensors(start)) return assemble(read_safetensors_weights(path), path);
   const auto what = io::looks_like(std::as_bytes(std::span(start)));
@@ -178,8 +168,10 @@ MeshNetFile load_folder(const fs::path& folder) {
 
 bool is_model_json(const fs::path& path) {
   try {
-    const auto json = parse_json(read_file(path, 16 << 20), path.string());
-    return is_tfjs_document(json) || is_enmesh_document(json);
+    const auto text = read_file(path, 16 << 20);
+    const auto json = parse_json(text, path.string());
+    const bool is_3d = text.find("Conv3D") != std::string::npos;  // other networks are TFJS too
+    return (is_tfjs_document(json) && is_3d) || is_enmesh_document(json);
   } catch (const Error&) {
     return false;  // unreadable: not a MeshNet
   }
@@ -215,7 +207,7 @@ bool looks_like_meshnet(const fs::path& path) {
   if (!fs::is_regular_file(path)) return false;
   if (path.extension() == ".json") return is_model_json(path);
   if (path.extension() == ".onnx") return looks_like_meshnet_onnx(path);
-  return is_meshnet_file(path, first_bytes(path));
+  return is_meshnet_file(path, read_start(path, io::kTellingBytes));
 }
 
 namespace {
@@ -236,6 +228,7 @@ MeshNetFile load_format(const fs::path& path) {
 }  // namespace
 
 MeshNetFile load_any(const fs::path& path) {
+  check_readable(path);
   check(fs::exists(path), ErrorKind::Input, "[meshnet.import] {} does not exist.", path.string());
   auto file = load_format(path);
   check_weights(file.config, file.tensors, path.string());

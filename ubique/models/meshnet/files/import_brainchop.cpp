@@ -4,10 +4,10 @@
 
 #include <ATen/ATen.h>
 
+#include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 #include "ubique/io/graphs/tfjs.h"
 #include "ubique/io/graphs/tfjs_topology.h"
-#include "ubique/io/text/printable.h"
 #include "ubique/models/meshnet/files/import_layers.h"
 #include "ubique/models/meshnet/files/import_recipe.h"
 
@@ -33,7 +33,7 @@ struct TfjsChain {
        "[meshnet.import] {}: layer '{}' is {}; expected a chain of Conv3D (stride 1, padding same, "
        "channels last) and Activation layers. Networks that change the size of their volumes are "
        "not supported.",
-       where, io::printable(name), io::printable(what));
+       where, printable(name), printable(what));
 }
 
 std::string text_at(const Json& config, const char* key, const char* fallback) {
@@ -117,7 +117,7 @@ ImportedLayers layers_of(const io::TfjsModel& model, const TfjsChain& chain,
     const auto* bias = model.find(conv.name + "/bias");
     check(kernel != nullptr && kernel->shape.size() == 5, ErrorKind::Input,
           "[meshnet.import] {}: layer '{}' has no kernel of five dimensions.", where,
-          io::printable(conv.name));
+          printable(conv.name));
     ImportedLayer layer;
     layer.weight = tensor_of(*kernel).permute({4, 3, 0, 1, 2}).contiguous();  // (O, I, k, k, k)
     if (bias != nullptr) layer.bias = tensor_of(*bias);

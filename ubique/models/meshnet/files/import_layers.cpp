@@ -10,8 +10,8 @@
 #include <map>
 #include <optional>
 
+#include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::meshnet {
 namespace {
@@ -73,7 +73,7 @@ std::string naming_of(const TensorName& first) {
   fail(ErrorKind::Input,
        "[meshnet.import] {} is not a MeshNet; got {} tensors, among them '{}', expected a chain of "
        "3D convolutions under names like network.0.conv.weight or model.0.0.weight.",
-       file, tensors.size(), io::printable(name));
+       file, tensors.size(), printable(name));
 }
 
 std::string dims_text(const at::Tensor& tensor) {
@@ -158,7 +158,7 @@ ImportedLayers sort_layers(std::span<const io::HostTensor> tensors, const std::s
     if (slot == nullptr) refuse_names(tensors, tensor.name, file);
     check(!slot->defined(), ErrorKind::Input,
           "[meshnet.import] {}: '{}' is there twice under different names.", file,
-          io::printable(tensor.name));
+          printable(tensor.name));
     *slot = tensor_of(tensor);
     if (result.naming.empty()) result.naming = naming_of(*parsed);
   }

@@ -2,11 +2,15 @@
 // The table of shipped networks, and the JSON files and metadata that describe a network.
 #include "ubique/models/meshnet/files/import_recipe.h"
 
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
 #include "ubique/base/files/file.h"
 #include "ubique/base/text/json.h"
+#include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/models/meshnet/files/axes.h"
 #include "ubique/models/meshnet/files/export.h"
 
@@ -150,6 +154,26 @@ Preprocessing brainchop_preprocessing(const MeshNetConfig& config) {
   return how;
 }
 
+namespace {
+
+/// They change nothing that the network computes; a list of another length is passed over.
+void adopt_batch_counts(MeshNetFile& file, const std::map<std::string, std::string>& metadata,
+                        const std::string& where) {
+  const auto found = metadata.find(kBatchesKey);
+  if (found == metadata.end()) return;
+  const auto counts = parse_json(found->second, where + " (its metadata)");
+  if (!counts.is_array() || counts.size() != file.config.layers()) return;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const auto counter =
+        engine::find_tensor(file.tensors, fmt::format("network.{}.bn.num_batches_tracked", i));
+    if (counter.defined() && counts[i].is_number_integer()) {
+      counter.fill_(counts[i].get<std::int64_t>());
+    }
+  }
+}
+
+}  // namespace
+
 void adopt_metadata(MeshNetFile& file, const std::map<std::string, std::string>& metadata,
                     const std::string& where) {
   const auto found = metadata.find(kConfigKey);
@@ -167,6 +191,7 @@ void adopt_metadata(MeshNetFile& file, const std::map<std::string, std::string>&
       where, config.name(), own.name());
   config.bias = own.bias;
   file.config = std::move(config);
+  adopt_batch_counts(file, metadata, where);
   const auto axes = metadata.find(kAxesKey);
   if (axes != metadata.end() && axes->second == kBrowserAxes) {
     file = turn_kernels(file, from_browser_axes);

@@ -30,10 +30,10 @@ void warn_of_conforming(const MeshNetConfig& config) {
   log::warn(
       "[meshnet.export] BrainChop will not prepare scans as in this network's training; got {} "
       "{}x{}"
-      "x{} at {:g} mm, expected {} {}x{}x{} at {:g} mm. Its labels there will be poor: train with "
+      "x{} at {} mm, expected {} {}x{}x{} at {} mm. Its labels there will be poor: train with "
       "--resample-method brainchop for BrainChop, or take --format web, which prepares them so.",
-      how.conform, how.shape[0], how.shape[1], how.shape[2], how.spacing, own.conform, own.shape[0],
-      own.shape[1], own.shape[2], own.spacing);
+      how.conform, how.shape[0], how.shape[1], how.shape[2], spacing_text(how), own.conform,
+      own.shape[0], own.shape[1], own.shape[2], spacing_text(own));
 }
 
 void warn_of_textures(const MeshNetConfig& config) {
@@ -71,19 +71,19 @@ std::string intensity_note(const MeshNetConfig& config) {
   const auto& how = config.preprocessing;
   if (how.conform == "brainchop") return "Scans are prepared as in the network's training.";
   return fmt::format(
-      "The network was trained on scans of {}x{}x{} voxels of {:g} mm, conformed by {}; "
+      "The network was trained on scans of {}x{}x{} voxels of {} mm, conformed by {}; "
       "BrainChop "
       "gives it 256x256x256 voxels of 1 mm in 8 bits, the brightest thousandth cut off.",
-      how.shape[0], how.shape[1], how.shape[2], how.spacing, how.conform);
+      how.shape[0], how.shape[1], how.shape[2], spacing_text(how), how.conform);
 }
 
-Json brainchop_entry(const MeshNetConfig& config) {
-  const auto folder = "/models/" + config.name();
+Json brainchop_entry(const MeshNetConfig& config, const std::string& folder_name) {
+  const auto folder = "/models/" + folder_name;
   const bool by_channel = texels(config) > kSmallTexture * kSmallTexture;
   return {{"id", 1},  // the next free number of the list that it is added to
           {"type", "Segmentation"},
           {"path", folder + "/model.json"},
-          {"modelName", config.name()},
+          {"modelName", folder_name},
           {"colormapPath", folder + "/colormap.json"},
           {"preModelId", nullptr},
           {"preModelPostProcess", false},
@@ -123,13 +123,14 @@ Json page_labels_json(const std::vector<Label>& labels) {
 
 }  // namespace
 
-std::map<std::string, std::string> brainchop_sidecar_files(const MeshNetConfig& config) {
+std::map<std::string, std::string> brainchop_sidecar_files(const MeshNetConfig& config,
+                                                           const std::string& folder_name) {
   warn_of_conforming(config);
   warn_of_textures(config);
   const auto labels = all_labels(config.labels, config.classes);
   return {{"colormap.json", colormap_json(labels).dump(1)},
           {"labels.json", labels_json(labels).dump(1)},
-          {"brainchop.json", brainchop_entry(config).dump(1)}};
+          {"brainchop.json", brainchop_entry(config, folder_name).dump(1)}};
 }
 
 std::map<std::string, std::string> web_sidecar_files(const MeshNetConfig& config) {

@@ -11,8 +11,10 @@
 namespace ubique::meshnet {
 
 /// colormap.json, labels.json and brainchop.json, the entry for BrainChop's `inferenceModelsList`.
-/// Warns if BrainChop prepares scans differently or a layer may not fit into a texture.
-std::map<std::string, std::string> brainchop_sidecar_files(const MeshNetConfig& config);
+/// The entry expects them in a folder of that name among BrainChop's models. Warns if BrainChop
+/// prepares scans differently or a layer may not fit into a texture.
+std::map<std::string, std::string> brainchop_sidecar_files(const MeshNetConfig& config,
+                                                           const std::string& folder_name);
 
 /// ubique.json, from which the page of `--format web` prepares scans and checks its results.
 std::map<std::string, std::string> web_sidecar_files(const MeshNetConfig& config);

@@ -48,8 +48,10 @@ void check_preprocessing(const Preprocessing& how, ErrorKind kind) {
     check(extent >= 1 && extent <= 4096, kind,
           "[meshnet.config] shape is out of range; got {}, expected 1 to 4096 voxels.", extent);
   }
-  check(std::isfinite(how.spacing) && how.spacing > 0, kind,
-        "[meshnet.config] spacing must be positive; got {} mm.", how.spacing);
+  for (const auto length : how.spacing) {
+    check(std::isfinite(length) && length > 0, kind,
+          "[meshnet.config] spacing must be positive; got {} mm.", length);
+  }
   check(how.low_quantile >= 0 && how.low_quantile < how.high_quantile && how.high_quantile <= 1,
         kind,
         "[meshnet.config] quantiles are shares in ascending order; got {} and {}, expected e.g. "
@@ -57,15 +59,25 @@ void check_preprocessing(const Preprocessing& how, ErrorKind kind) {
         how.low_quantile, how.high_quantile);
 }
 
+/// A list of three, or of one that stands for all of them.
+template <typename T>
+void read_axes(const Config& config, const char* key, std::array<T, 3>& axes) {
+  const auto list = config.find<std::vector<T>>(key);
+  if (!list) return;
+  check(list->size() == 1 || list->size() == 3, ErrorKind::Usage,
+        "[meshnet.config] {}: {} has {} numbers, expected one or three.", config.where(key), key,
+        list->size());
+  axes = {list->front(), list->size() == 3 ? (*list)[1] : list->front(), list->back()};
+}
+
+bool is_isotropic(const Preprocessing& how) {
+  return how.spacing[0] == how.spacing[1] && how.spacing[1] == how.spacing[2];
+}
+
 Preprocessing read_preprocessing(const Config& config, Preprocessing how) {
   how.conform = config.get<std::string>("resample_method", how.conform);
-  if (const auto shape = config.find<std::vector<std::int64_t>>("shape")) {
-    check(shape->size() == 1 || shape->size() == 3, ErrorKind::Usage,
-          "[meshnet.config] {}: shape has {} numbers, expected one or three.",
-          config.where("shape"), shape->size());
-    how.shape = {shape->front(), shape->size() == 3 ? (*shape)[1] : shape->front(), shape->back()};
-  }
-  how.spacing = config.get<double>("spacing", how.spacing);
+  read_axes(config, "shape", how.shape);
+  read_axes(config, "spacing", how.spacing);
   how.normalization = config.get<std::string>("normalization", how.normalization);
   how.low_quantile = config.get<double>("low_quantile", how.low_quantile);
   how.high_quantile = config.get<double>("high_quantile", how.high_quantile);
@@ -91,6 +103,12 @@ Init parse_init(std::string_view text) {
 std::int64_t MeshNetConfig::receptive_field() const {
   const auto reach = std::accumulate(dilations.begin(), dilations.end(), std::int64_t{0});
   return 1 + (kernel - 1) * reach;
+}
+
+std::string spacing_text(const Preprocessing& preprocessing) {
+  const auto& spacing = preprocessing.spacing;
+  if (is_isotropic(preprocessing)) return fmt::format("{:g}", spacing[0]);
+  return fmt::format("{:g}x{:g}x{:g}", spacing[0], spacing[1], spacing[2]);
 }
 
 std::string MeshNetConfig::name() const { return fmt::format("meshnet-{}", channels); }
@@ -151,9 +169,26 @@ namespace {
 
 constexpr const char* kConfigTag = "meshnet.config";
 
+/// One number where the axes agree, which older versions read too.
+Json spacing_json(const Preprocessing& how) {
+  return is_isotropic(how) ? Json(how.spacing[0]) : Json(how.spacing);
+}
+
+std::array<double, 3> spacing_from(const Json& json, const std::string& where) {
+  if (json.is_null()) return Preprocessing().spacing;
+  const bool three = json.is_array() && json.size() == 3 &&
+                     std::ranges::all_of(json, [](const Json& item) { return item.is_number(); });
+  check(json.is_number() || three, ErrorKind::Input,
+        "[meshnet.config] {}: 'spacing' cannot be read; got {}, expected one number or three.",
+        where, json_text(json));
+  if (three) return json.get<std::array<double, 3>>();
+  const auto every = json.get<double>();
+  return {every, every, every};
+}
+
 Json preprocessing_json(const Preprocessing& how) {
   return {{"conform", how.conform},           {"shape", how.shape},
-          {"spacing", how.spacing},           {"normalization", how.normalization},
+          {"spacing", spacing_json(how)},     {"normalization", how.normalization},
           {"low_quantile", how.low_quantile}, {"high_quantile", how.high_quantile}};
 }
 
@@ -163,7 +198,7 @@ Preprocessing preprocessing_from(const Json& json, const std::string& where) {
   JsonFields fields(json, kConfigTag, where + ", preprocessing");
   fields.take("conform", how.conform);
   fields.take("shape", how.shape);
-  fields.take("spacing", how.spacing);
+  how.spacing = spacing_from(fields.take_json("spacing"), where + ", preprocessing");
   fields.take("normalization", how.normalization);
   fields.take("low_quantile", how.low_quantile);
   fields.take("high_quantile", how.high_quantile);

@@ -29,7 +29,7 @@ Init parse_init(std::string_view text);
 struct Preprocessing {
   std::string conform = "scipy_zoom";  ///< scipy_zoom, nibabel_conform, brainchop, none
   std::array<std::int64_t, 3> shape{256, 256, 256};
-  double spacing = 1;                                ///< mm, along every axis
+  std::array<double, 3> spacing{1, 1, 1};            ///< mm, along the axes of `shape`
   std::string normalization = "min_max";             ///< min_max, quantile, z_score, none
   double low_quantile = 0.05, high_quantile = 0.95;  ///< fractions, for quantile
   bool operator==(const Preprocessing&) const = default;
@@ -55,6 +55,9 @@ struct MeshNetConfig {
   std::string name() const;                                ///< "meshnet-26"
   bool operator==(const MeshNetConfig&) const = default;
 };
+
+/// "1" or "0.9x1.1x1": one number where the axes agree.
+std::string spacing_text(const Preprocessing& preprocessing);
 
 /// "meshnet-5", "meshnet_16", "meshnet-26"; Usage error, did you mean.
 MeshNetConfig preset(std::string_view name);

@@ -69,6 +69,7 @@ Json to_json(const RunRecord& record) {
   json["restart"] = record.restart;
   json["seed"] = record.seed;
   json["network"] = record.network;
+  if (record.split_seed) json["split_seed"] = *record.split_seed;
   for (const auto& [score, values] : record.scores) json["test_" + score] = mean_of(values);
   json["final_train_loss"] = record.train_loss;
   json["checkpoint_path"] = record.checkpoint;
@@ -91,6 +92,7 @@ RunRecord read_run_record(const std::filesystem::path& path) {
     record.train_loss = json.at("final_train_loss");
     record.checkpoint = json.value("checkpoint_path", "");
     record.network = json.value("network", "");  // arc-meshchop does not say
+    if (json.contains("split_seed")) record.split_seed = json["split_seed"].get<std::uint32_t>();
     record.seconds = json.value("duration_seconds", 0.0);
     record.subject_ids = json.at("subject_ids").get<std::vector<std::string>>();
     record.subject_indices = json.at("subject_indices").get<std::vector<std::int64_t>>();

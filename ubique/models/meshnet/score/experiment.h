@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ struct RunRecord {
   std::map<std::string, std::vector<double>> scores;
   std::vector<std::string> subject_ids;
   std::vector<std::int64_t> subject_indices;
-  std::string network;  ///< "meshnet-26"
+  std::string network;                      ///< "meshnet-26"
+  std::optional<std::uint32_t> split_seed;  ///< of the folds; nothing: not stated
 };
 
 Json to_json(const RunRecord& record);

@@ -102,8 +102,10 @@ Scoring score_subjects(ScanSegmenter& segmenter, const MeshNetConfig& network,
   const auto how = prepare_options(network, options.threads);
   const auto prepare = [&](std::size_t i) -> std::future<data::PreparedSample> {
     if (i >= subjects.size()) return {};
-    return std::async(std::launch::async,
-                      [subject = subjects[i], how] { return data::prepare_sample(subject, how); });
+    return std::async(std::launch::async, [subject = subjects[i], how] {
+      data::require_mask(subject);
+      return data::prepare_sample(subject, how);
+    });
   };
   Scoring scoring;
   auto next = prepare(0);

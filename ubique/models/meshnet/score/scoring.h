@@ -27,18 +27,13 @@ struct ScoringOptions {
   std::function<bool()> stop;
 };
 
-/// A subject whose files could not be used, and why.
-struct UnscoredSubject {
-  std::string id, error;
-};
-
 struct Scoring {
   std::vector<SubjectScore> scores;
-  std::vector<UnscoredSubject> failed;
+  std::vector<data::UnusableSubject> failed;
 };
 
 /// Segments each subject's scan, conformed for the network without the cache, and compares it with
-/// the mask on that grid. A subject that cannot be read is listed in `failed`.
+/// the mask on that grid. A subject that cannot be read, or has no mask, is listed in `failed`.
 Scoring score_subjects(ScanSegmenter& segmenter, const MeshNetConfig& network,
                        std::span<const data::Subject> subjects,
                        std::span<const std::string> size_bins, const ScoringOptions& options);

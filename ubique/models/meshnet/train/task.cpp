@@ -64,31 +64,28 @@ engine::Recipe paper_recipe() {
 }
 
 std::vector<engine::Option> meshnet_train_options() {
-  auto options = data_options();
-  for (auto& option : fold_options()) options.push_back(std::move(option));
-  const std::vector<engine::Option> own = {
-      {"--preset", "preset", "NAME", "meshnet-5, meshnet-16 or meshnet-26"},
-      {"-c,--channels", "channels", "N", "channels of every layer (26)"},
-      {"--classes", "classes", "N", "labels, background too (2)"},
-      {"--labels", "labels", "NAMES", "what the classes are called: background,lesion"},
-      {"--dilations", "dilations", "LIST", "one per layer: 1,2,4,8,16,16,8,4,2"},
-      {"--activation", "activation", "NAME", "relu, elu, gelu or gelu_tanh"},
-      {"--norm", "norm", "NAME", "batch, instance or none"},
-      {"--dropout", "dropout", "P", "of whole channels (0)"},
-      {"--resample-method", "resample_method", "NAME",
-       "scipy_zoom, nibabel_conform, brainchop or none"},
-      {"--shape", "shape", "LIST", "voxels of the cube: 256,256,256"},
-      {"--spacing", "spacing", "MM", "millimetres per voxel of the cube (1)"},
-      {"--bg-weight", "bg_weight", "X", "weight of the background in the loss (0.5)"},
-      {"--label-smoothing", "label_smoothing", "X", "share given to the other classes (0.01)"},
-      {"--all-train", "all_train", "", "no validation: train on everything but the test fold"},
-      {"--cache", "cache", "DIR", "where conformed scans are kept"},
-      {"--cache-dtype", "cache_dtype", "DTYPE", "how they are kept: f16, f32 or u8"},
-      {"--workers", "prefetch_threads", "N", "the same as --prefetch-threads"},
-  };
-  options.insert(options.end(), own.begin(), own.end());
-  for (auto& option : intensity_options()) options.push_back(std::move(option));
-  return options;
+  const auto data = engine::in_group(
+      engine::kDataGroup,
+      {{"--all-train", "all_train", "", "no validation: train on everything but the test fold"},
+       {"--cache", "cache", "DIR", "where conformed scans are kept"},
+       {"--cache-dtype", "cache_dtype", "DTYPE", "how they are kept: f16, f32 or u8"},
+       {"--workers", "prefetch_threads", "N", "the same as --prefetch-threads"}});
+  const auto model = engine::in_group(
+      engine::kModelGroup,
+      {{"--preset", "preset", "NAME", "meshnet-5, meshnet-16 or meshnet-26"},
+       {"-c,--channels", "channels", "N", "channels of every layer (26)"},
+       {"--classes", "classes", "N", "labels, background too (2)"},
+       {"--labels", "labels", "NAMES", "what the classes are called: background,lesion"},
+       {"--dilations", "dilations", "LIST", "one per layer: 1,2,4,8,16,16,8,4,2"},
+       {"--activation", "activation", "NAME", "relu, elu, gelu or gelu_tanh"},
+       {"--norm", "norm", "NAME", "batch, instance or none"},
+       {"--dropout", "dropout", "P", "of whole channels (0)"}});
+  const auto loss = engine::in_group(
+      engine::kTrainingGroup,
+      {{"--bg-weight", "bg_weight", "X", "weight of the background in the loss (0.5)"},
+       {"--label-smoothing", "label_smoothing", "X", "share given to the other classes (0.01)"}});
+  return engine::all_options(
+      {data_options(), fold_options(), data, preprocessing_options(), model, loss});
 }
 
 std::unique_ptr<MeshNetTask> make_task(const engine::Request& request) {
@@ -103,10 +100,11 @@ std::unique_ptr<MeshNetTask> make_task(const engine::Request& request) {
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const auto cache = open_scan_cache(config, parts.model->settings(), threads);
   const bool all_train = config.get("all_train", false);
+  config.finish();  // a mistyped key is named before data are read
 
-  const auto study = open_study(settings);
-  auto fold = inner_fold(study, settings);
-  if (all_train) fold = {study.splits.train_of(static_cast<std::size_t>(settings.outer_fold)), {}};
+  const auto study = open_study(settings, StudyUse::Folds);
+  const auto outer_train = study.splits.train_of(static_cast<std::size_t>(settings.outer_fold));
+  const auto fold = all_train ? data::InnerFold{outer_train, {}} : inner_fold(study, settings);
   auto used = fold.train;
   used.insert(used.end(), fold.val.begin(), fold.val.end());
   data::check_subjects(pick(study.cohort, used), cache->options().target);
@@ -119,11 +117,22 @@ std::unique_ptr<MeshNetTask> make_task(const engine::Request& request) {
     parts.recipe.watch.clear();
   }
   parts.provenance = {{"data", parts.training->fingerprint()},
+                      {"split_seed", study.splits.seed},
                       {"outer_fold", settings.outer_fold},
                       {"inner_fold", all_train ? Json() : Json(settings.inner_fold)}};
   log::info("{}: {} scans for training, {} for validation", parts.model->settings().name(),
             fold.train.size(), fold.val.size());
   return std::make_unique<MeshNetTask>(std::move(parts));
+}
+
+void MeshNetTask::check_resume(const Json& provenance) const {
+  const auto then = provenance.value("split_seed", Json());  // older checkpoints do not say
+  const auto now = parts_.provenance.value("split_seed", Json());
+  check(then.is_null() || then == now, ErrorKind::Input,
+        "[meshnet.resume] the run was trained on folds of another seed; got {}, expected {}. With "
+        "other folds it would be validated and tested on scans that it has learned from. Resume "
+        "with --split-seed {}.",
+        json_text(now), json_text(then), json_text(then));
 }
 
 engine::Scores MeshNetTask::validate() {

@@ -32,6 +32,7 @@ class MeshNetTask final : public engine::Task {
   engine::Scores validate() override;
   std::vector<engine::ReportPicture> pictures() override { return pictures_; }
   Json provenance() const override { return parts_.provenance; }
+  void check_resume(const Json& provenance) const override;
 
   MeshNetModel& meshnet() { return *parts_.model; }
 

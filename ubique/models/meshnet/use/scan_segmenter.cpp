@@ -2,7 +2,6 @@
 // Runs the segmenter on prepared scans and maps the result back to the scan's grid.
 #include "ubique/models/meshnet/use/scan_segmenter.h"
 
-#include <cmath>
 #include <cstring>
 
 #include "ubique/data/scans/conform/native.h"
@@ -86,10 +85,7 @@ std::vector<LabelVolume> measure_volumes(const data::LabelMap& labels,
                                          const std::vector<Label>& names, std::int64_t classes) {
   std::array<std::int64_t, 256> counts{};
   for (const auto label : labels.values) ++counts[label];
-  const auto& a = labels.affine;
-  const double voxel = std::abs(a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) -
-                                a[0][1] * (a[1][0] * a[2][2] - a[1][2] * a[2][0]) +
-                                a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]));
+  const double voxel = data::voxel_volume(labels.affine);
   std::vector<LabelVolume> volumes;
   for (std::int64_t c = 1; c < classes; ++c) {
     const auto voxels = counts[static_cast<std::size_t>(c)];

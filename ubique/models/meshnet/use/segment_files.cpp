@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names the jobs, reads the next scan while the network runs, and writes the results.
+// Reads the next scan while the network runs, and writes the results.
 #include "ubique/models/meshnet/use/segment_files.h"
 
 #include <fmt/format.h>
@@ -8,10 +8,9 @@
 #include <future>
 #include <iostream>
 #include <optional>
-#include <set>
 
 #include "ubique/base/terminal/log.h"
-#include "ubique/data/scans/volume/scan_name.h"
+#include "ubique/device/runtime.h"
 #include "ubique/models/meshnet/use/overlay.h"
 
 namespace ubique::meshnet {
@@ -19,63 +18,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> list_scans(const std::vector<std::string>& inputs) {
-  std::vector<fs::path> scans;
-  std::set<fs::path> seen;
-  const auto add = [&](const fs::path& scan) {
-    std::error_code ignored;
-    if (seen.insert(fs::weakly_canonical(scan, ignored)).second) scans.push_back(scan);
-  };
-  for (const fs::path input : inputs) {
-    if (!fs::is_directory(input)) {
-      add(input);
-      continue;
-    }
-    const auto found = data::scans_in(input);
-    check(!found.empty(), ErrorKind::Input,
-          "[meshnet.run] no scan in that folder; got {}, expected .nii or .nii.gz files.",
-          input.string());
-    for (const auto& scan : found) add(scan);
-  }
-  return scans;
-}
-
-/// Results are named after the scans; scans of the same name are prefixed with their folder's.
-std::vector<SegmentJob> name_jobs(const std::vector<fs::path>& scans) {
-  std::vector<SegmentJob> jobs;
-  std::multiset<std::string> stems;
-  for (const auto& scan : scans) stems.insert(data::scan_stem(scan));
-  std::set<std::string> taken;
-  for (const auto& scan : scans) {
-    auto name = data::scan_stem(scan);
-    if (stems.count(name) > 1) {
-      name = fs::absolute(scan).parent_path().filename().string() + "_" + name;
-    }
-    const auto base = name;
-    for (int number = 2; !taken.insert(name).second; ++number) {
-      name = fmt::format("{}_{}", base, number);
-    }
-    jobs.push_back({scan, name});
-  }
-  return jobs;
-}
-
 fs::path result_path(const SegmentFilesOptions& options, const SegmentJob& job,
                      const std::string& suffix) {
   return options.output / (job.name + suffix);
 }
 
 fs::path labels_path(const SegmentFilesOptions& options, const SegmentJob& job) {
-  return result_path(options, job,
-                     options.segment.native ? "_labels.nii.gz" : "_labels_conformed.nii.gz");
+  return result_path(
+      options, job,
+      fmt::format("{}.nii.gz", options.segment.native ? kLabelsSuffix : kConformedSuffix));
 }
 
 void write_results(const SegmentFilesOptions& options, const SegmentJob& job,
                    const MeshNetConfig& config, const PreparedScan& prepared,
                    const Segmentation& result) {
-  const auto& header = prepared.scan.header;
+  auto header = prepared.scan.header;
+  header.intent_name = kResultMark;
   for (std::size_t c = 0; c < result.probabilities.size(); ++c) {
-    const auto suffix = fmt::format("_probability-{}.nii.gz", c + 1);
+    const auto suffix = fmt::format("{}{}.nii.gz", kProbabilitySuffix, c + 1);
     data::write_volume(result_path(options, job, suffix), result.probabilities[c], header);
   }
   if (options.overlay) {
@@ -85,12 +45,31 @@ void write_results(const SegmentFilesOptions& options, const SegmentJob& job,
                                 : draw_overlay(prepared.input, result.conformed, colours));
   }
   if (options.space == LabelSpace::Both) {
-    data::write_labels(result_path(options, job, "_labels_conformed.nii.gz"), result.conformed,
-                       header);
+    data::write_labels(result_path(options, job, fmt::format("{}.nii.gz", kConformedSuffix)),
+                       result.conformed, header);
   }
   // Written last: its presence marks a complete result (--skip-existing relies on it).
   data::write_labels(labels_path(options, job), result.native ? *result.native : result.conformed,
                      header);
+}
+
+/// What a person should know before trusting the labels.
+std::vector<std::string> doubts_about(const data::Scan& scan) {
+  std::vector<std::string> doubts;
+  const auto [least, most] = std::ranges::minmax(scan.volume.values);
+  if (least == most) {
+    doubts.push_back(fmt::format(
+        "[meshnet.run] {} has one value only; got {:g} everywhere. Its labels mean nothing.",
+        scan.name, least));
+  }
+  if (scan.header.affine_source == io::AffineSource::Spacing) {
+    doubts.push_back(
+        fmt::format("[meshnet.run] {} does not say how it is oriented; got neither sform nor "
+                    "qform, taken as LAS: the first axis runs from right to left, the second from "
+                    "back to front, the third from below to above.",
+                    scan.name));
+  }
+  return doubts;
 }
 
 class FileSegmenter {
@@ -136,9 +115,10 @@ class FileSegmenter {
     });
   }
 
-  /// An Input error becomes this scan's result; an error while writing ends the run.
+  /// What fails for this scan alone becomes its result; an error while writing ends the run.
   SegmentedFile finish(const SegmentJob& job, std::future<PreparedScan>& prepared) {
-    SegmentedFile done{job.name, labels_path(options_, job), {}, {}, !prepared.valid()};
+    SegmentedFile done{
+        .name = job.name, .labels = labels_path(options_, job), .skipped = !prepared.valid()};
     std::optional<PreparedScan> scan;
     Segmentation result;
     try {
@@ -148,11 +128,14 @@ class FileSegmenter {
         return done;
       }
       scan = prepared.get();
+      done.warnings = doubts_about(scan->scan);
+      for (const auto& warning : done.warnings) log::warn("{}", warning);
       result = segmenter_.segment(*scan, options_.segment);
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::Input) throw;
-      log::error("{}", error.what());
-      done.error = error.what();
+    } catch (const std::exception& error) {
+      const auto failure = failure_of_one_scan(error, job.scan);
+      if (!failure) throw;
+      log::error("{}", *failure);
+      done.error = *failure;
       return done;
     }
     write_results(options_, job, config_, *scan, result);
@@ -168,8 +151,13 @@ class FileSegmenter {
 
 }  // namespace
 
-std::vector<SegmentJob> segment_jobs(const std::vector<std::string>& inputs) {
-  return name_jobs(list_scans(inputs));
+std::optional<std::string> failure_of_one_scan(const std::exception& error, const fs::path& scan) {
+  const auto* own = dynamic_cast<const Error*>(&error);
+  if (own != nullptr && own->kind() == ErrorKind::Input) return own->what();
+  // A large scan may need more than there is, and the next one less.
+  if (own != nullptr || !device::is_out_of_memory(error)) return std::nullopt;
+  return fmt::format("[meshnet.run] memory ran out for {}; resample or crop it, or free memory.",
+                     scan.string());
 }
 
 std::vector<SegmentedFile> segment_files(const MeshNetFile& file, const engine::Session& session,

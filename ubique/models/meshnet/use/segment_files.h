@@ -5,12 +5,14 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "ubique/base/terminal/progress.h"
 #include "ubique/engine/session/session.h"
 #include "ubique/models/meshnet/use/scan_segmenter.h"
+#include "ubique/models/meshnet/use/segment_jobs.h"
 
 namespace ubique::meshnet {
 
@@ -26,26 +28,22 @@ struct SegmentFilesOptions {
   ProgressStyle progress = ProgressStyle::Lines;
 };
 
-/// A scan to segment, and the name that its result files begin with.
-struct SegmentJob {
-  std::filesystem::path scan;
-  std::string name;
-};
-
 struct SegmentedFile {
   std::string name;
   std::filesystem::path labels;
-  std::vector<LabelVolume> volumes;
-  std::string error;  ///< empty on success
+  std::vector<LabelVolume> volumes = {};
+  std::string error = {};                  ///< empty on success
+  std::vector<std::string> warnings = {};  ///< why the labels may mean nothing
   bool skipped = false;
 };
 
-/// The given files and every scan in the given folders, each once, with distinct names. Input error
-/// for a folder without scans.
-std::vector<SegmentJob> segment_jobs(const std::vector<std::string>& inputs);
+/// What is said of a scan that failed alone: its Input error, or that memory ran out for it.
+/// Nothing for an error that ends the run.
+std::optional<std::string> failure_of_one_scan(const std::exception& error,
+                                               const std::filesystem::path& scan);
 
-/// Results in the order of the jobs; fewer if `stop` returned true. A scan that cannot be read is a
-/// result with an error; a file that cannot be written throws.
+/// Results in the order of the jobs; fewer if `stop` returned true. A scan that cannot be read, or
+/// for which memory runs out, is a result with an error; a file that cannot be written throws.
 std::vector<SegmentedFile> segment_files(const MeshNetFile& file, const engine::Session& session,
                                          const std::vector<SegmentJob>& jobs,
                                          const SegmentFilesOptions& options,
