@@ -30,7 +30,9 @@ engine::GraphExport export_graph(engine::Model& model, const std::string& format
   if (format == "web") {
     check(options.range, ErrorKind::Usage,
           "[msinet.graph] the page shows maps from 0 to 1; got --head raw, expected map.");
-    exported.sidecar_files = web_sidecar_files(msinet);
+    exported.sidecar_files = [files = web_sidecar_files(msinet)](const std::string&) {
+      return files;
+    };
     exported.page = {"saliency", {"onnx"}};
   }
   return exported;

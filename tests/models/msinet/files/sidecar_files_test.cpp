@@ -24,7 +24,7 @@ MsiNetModel page_model() {
 
 engine::GraphExport page_export(MsiNetModel& model) {
   auto exported = graph_export(model);
-  exported.sidecar_files = web_sidecar_files(model);
+  exported.sidecar_files = [files = web_sidecar_files(model)](const std::string&) { return files; };
   exported.page = {"saliency", {"onnx"}};
   return exported;
 }

@@ -38,11 +38,50 @@ TEST_CASE_FIXTURE(Files, "run jobs: subfolders are kept, and no two pictures sha
   for (const auto* name : {"in/a.jpg", "in/a.png", "in/sub/a.PNG", "in/b.jpeg", "in/notes.txt"}) {
     put(name);
   }
-  CHECK(targets({"in"}) == Names{"a", "a_2", "b", "sub/a"});
+  CHECK(targets({"in"}) == Names{"a.jpg", "a.png", "b", "sub/a"});
   CHECK(targets({"in/sub/a.PNG", "in/a.png"}) == Names{"a", "a_2"});
-  CHECK(targets({"in/b.jpeg", "in/../in/b.jpeg", "in"}) == Names{"b", "a", "a_2", "sub/a"});
-  put("in/a_2.png");
-  CHECK(targets({"in"}) == Names{"a", "a_2", "a_2_2", "b", "sub/a"});
+  CHECK(targets({"in/b.jpeg", "in/../in/b.jpeg", "in"}) == Names{"b", "a.jpg", "a.png", "sub/a"});
+  put("in/a.jpg.png");
+  CHECK(targets({"in"}) == Names{"a.jpg", "a.jpg_2", "a.png", "b", "sub/a"});
+}
+
+TEST_CASE_FIXTURE(Files,
+                  "run jobs: names do not depend on the order of pictures that share a stem") {
+  put("a.jpg");
+  put("a.png");
+  CHECK(targets({"a.jpg", "a.png"}) == Names{"a.jpg", "a.png"});
+  CHECK(targets({"a.png", "a.jpg"}) == Names{"a.png", "a.jpg"});
+}
+
+TEST_CASE_FIXTURE(Files, "run jobs: a link beside its target is a picture of its own") {
+  put("in/sub/a.png");
+  std::filesystem::create_symlink("sub/a.png", folder / "in/first.png");
+  std::filesystem::create_directory_symlink("sub", folder / "in/linked");
+  std::filesystem::create_directory_symlink(".", folder / "in/around");
+  CHECK(targets({"in"}) == Names{"first", "sub/a"});
+  const auto left_out = list({"in"}).left_out;
+  const auto is_named = [&](const std::string& name) {
+    return std::ranges::any_of(left_out, [&](const LeftOut& file) {
+      return file.file == folder / name && test::contains(file.why, "the same file as");
+    });
+  };
+  CHECK(is_named("in/linked/a.png"));
+  CHECK(is_named("in/around/first.png"));
+}
+
+TEST_CASE_FIXTURE(Files, "run jobs: files that are no pictures are named") {
+  for (const auto* name : {"in/a.png", "in/b.webp", "in/c.mp4", "in/sub/d.bmp", "in/sub/e.txt"}) {
+    put(name);
+  }
+  const auto left_out = list({"in"}).left_out;
+  CHECK(left_out.size() == 4);
+  const auto text = left_out_text(left_out);
+  CHECK(text.starts_with("4 files left out: " + path("in/b.webp") + " (neither PNG nor JPEG), "));
+  CHECK(test::contains(text, path("in/c.mp4") + " (a video; name it by itself)"));
+  CHECK(text.ends_with(", 1 more"));
+  CHECK(list({"in/a.png"}).left_out.empty());
+  std::filesystem::remove(folder / "in/a.png");
+  CHECK(test::contains(refusal(ErrorKind::Input, {"in"}), "4 files left out: "));
 }
 
 TEST_CASE_FIXTURE(Files, "run jobs: results of an earlier run below the folder are left out") {

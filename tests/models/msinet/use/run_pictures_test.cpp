@@ -93,6 +93,31 @@ TEST_CASE_FIXTURE(Pictures, "run: a picture beyond the limit is refused before i
   REQUIRE(done.failed.size() == 1);
   CHECK(test::contains(done.failed[0].error,
                        "p3.png is too large; got 90 x 70 = 6300 pixels, expected at most 2400"));
+  CHECK(test::contains(done.failed[0].error, "the network sees 40 x 32 pixels of it"));
+}
+
+TEST_CASE("run: a picture that takes seconds and gigabytes is said to") {
+  CHECK(large_picture_note("a.png", 12'000'000).empty());
+  CHECK(test::contains(large_picture_note("a.png", 1 << 27),
+                       "a.png has 134 megapixels: that takes up to 2.5 GiB of memory"));
+}
+
+TEST_CASE_FIXTURE(Pictures, "run: each result names its picture, and alpha that was ignored") {
+  auto glass = io::Picture{2, 1, 4, {9, 9, 9, 255, 9, 9, 9, 255}};
+  io::write_png(folder / "in/opaque.png", glass);
+  glass.pixels.back() = 7;
+  io::write_png(folder / "in/glass.png", glass);
+  settings.overlay = false;
+  std::ofstream(folder / "in/p0.png") << "broken";
+  const auto done = pictures({path("in/p1.png"), path("in")}, {2, 2, 2});
+  REQUIRE(done.results.size() == 6);
+  CHECK(done.results[0].picture == folder / "in/p1.png");
+  CHECK(done.results[0].map == folder / "out/p1_saliency.png");
+  CHECK(done.results[0].overlay.empty());
+  CHECK(done.results[1].picture == folder / "in/glass.png");
+  CHECK(done.results[1].alpha_ignored);
+  CHECK(done.results[2].picture == folder / "in/opaque.png");
+  CHECK_FALSE(done.results[2].alpha_ignored);
 }
 
 TEST_CASE_FIXTURE(Pictures, "run: a box outside of a picture is a matter of that picture") {

@@ -21,9 +21,10 @@ struct Videos : test::RunFixture {
   void install_ffmpeg(const std::string& then = "exit 0") {
     std::filesystem::create_directories(folder / "bin");
     put("bin/ffmpeg",
-        "#!/bin/sh\nfor last; do :; done\nprevious=\nfor word; do\n"
+        "#!/bin/sh\necho \"$@\" >> \"$(dirname \"$0\")/words\"\n"
+        "for last; do :; done\nprevious=\nfor word; do\n"
         "  if [ \"$previous\" = -i ]; then input=$word; fi\n  previous=$word\ndone\n"
-        "if [ \"$last\" = - ]; then cat \"$input\"; else cat > \"$last\"; fi\n" +
+        "if [ \"$last\" = - ]; then cat \"${input#file:}\"; else cat > \"${last#file:}\"; fi\n" +
             then + "\n");
     std::filesystem::permissions(folder / "bin/ffmpeg", std::filesystem::perms::owner_all);
   }
@@ -182,10 +183,62 @@ TEST_CASE_FIXTURE(Videos, "video: other kinds go through ffmpeg, in and out") {
   std::filesystem::copy_file(folder / "a.y4m", folder / "a.mp4");
   CHECK(video(path("a.y4m")).frames == 7);
   const auto expected = read_file(folder / "seen.y4m");
-  settings.output = folder / "seen.mp4";
+  settings.output = folder / "seen.gif";
   CHECK(video(path("a.mp4")).frames == 7);
-  CHECK((read_file(folder / "seen.mp4") == expected));
+  CHECK((read_file(folder / "seen.gif") == expected));
   CHECK(folder.count() == 5);  // no temporary files
+}
+
+TEST_CASE_FIXTURE(Videos, "video: what players get has even sides, the last row repeated") {
+  install_ffmpeg();
+  const test::ScopedVariable search("PATH", search_path().c_str());
+  video(path("a.y4m"));
+  const auto plain = frames_of(read_file(folder / "seen.y4m")).at(0);  // 50 x 31
+  settings.output = folder / "seen.mp4";
+  video(path("a.y4m"));
+  const auto text = read_file(folder / "seen.mp4");
+  CHECK(text.starts_with("YUV4MPEG2 W50 H32 "));
+  const auto even = frames_of(text).at(0);
+  CHECK(std::equal(plain.begin(), plain.begin() + 50 * 31, even.begin()));
+  CHECK(std::equal(even.begin() + 50 * 30, even.begin() + 50 * 31, even.begin() + 50 * 31));
+}
+
+TEST_CASE_FIXTURE(Videos, "video: the sound is copied, in another format encoded anew") {
+  install_ffmpeg();
+  const test::ScopedVariable search("PATH", search_path().c_str());
+  std::filesystem::copy_file(folder / "a.y4m", folder / "a.mp4");
+  const auto words_for = [&](const std::string& input, const std::string& output) {
+    std::filesystem::remove(folder / "bin/words");
+    settings.output = folder / output;
+    video(path(input));
+    return read_file(folder / "bin/words");
+  };
+  const auto sound = " -i file:" + path("a.mp4") + " -map 0:v -map 1:a?";
+  CHECK(test::contains(words_for("a.mp4", "seen.mp4"), sound + " -c:a copy"));
+  CHECK(test::contains(words_for("a.mp4", "seen.webm"), sound + " -pix_fmt"));
+  CHECK_FALSE(test::contains(words_for("a.mp4", "seen.gif"), "-map"));
+  CHECK_FALSE(test::contains(words_for("a.y4m", "seen.mp4"), "-map"));
+}
+
+TEST_CASE_FIXTURE(Videos, "video: names are files to ffmpeg, never addresses or lists") {
+  install_ffmpeg();
+  const test::ScopedVariable search("PATH", search_path().c_str());
+  for (const auto* name : {"concat:a.mp4", "http:x.mp4", "-y.mp4"}) {
+    CHECK(ffmpeg_name(name) == "file:" + std::filesystem::absolute(name).string());
+  }
+  std::filesystem::copy_file(folder / "a.y4m", folder / "concat:b.mp4");
+  settings.output = folder / "http:" / "host" / "seen.mp4";
+  CHECK(video(path("concat:b.mp4")).frames == 7);
+  const auto words = read_file(folder / "bin/words");
+  CHECK(test::contains(words, "-protocol_whitelist file -i file:" + path("concat:b.mp4") + " "));
+  CHECK(test::contains(words, " file:" + path("http:/host/.ubique-")));
+  CHECK(std::filesystem::exists(folder / "http:/host/seen.mp4"));
+  std::filesystem::remove(folder / "bin/words");
+  for (const auto* missing : {"concat:a.mp4|b.mp4", "http://localhost/film.mp4"}) {
+    CHECK(
+        test::contains(test::refusal_of(ErrorKind::Input, [&] { video(missing); }), "there is no"));
+  }
+  CHECK_FALSE(std::filesystem::exists(folder / "bin/words"));  // it was not started
 }
 
 TEST_CASE_FIXTURE(Videos, "video: errors of ffmpeg are passed on") {

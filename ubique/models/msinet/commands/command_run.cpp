@@ -37,6 +37,7 @@ struct VideoResult {
 /// Result of the whole command.
 struct RunResult {
   std::size_t requested = 0;  // pictures
+  std::vector<LeftOut> left_out;
   PicturesDone pictures;
   std::vector<VideoResult> videos;
   std::vector<FailedInput> failed;
@@ -81,18 +82,31 @@ std::string result_text(const RunResult& result, const RunSettings& settings) {
   return text;
 }
 
+Json picture_json(const PictureResult& result) {
+  Json json = {{"input", result.picture.string()}, {"map", result.map.string()}};
+  if (!result.overlay.empty()) json["overlay"] = result.overlay.string();
+  if (result.alpha_ignored) json["alpha_ignored"] = true;
+  return json;
+}
+
 Json result_json(const RunResult& result, const RunSettings& settings) {
   auto json = json_document("run", 1);
   json["pictures"] = result.pictures.written;
   json["skipped"] = result.pictures.skipped;
   json["seconds"] = result.pictures.seconds;
   json["folder"] = settings.output.string();
+  json["results"] = Json::array();
+  for (const auto& done : result.pictures.results) json["results"].push_back(picture_json(done));
   json["videos"] = Json::array();
   for (const auto& [job, done] : result.videos) {
     json["videos"].push_back({{"input", job.input},
                               {"output", job.output.string()},
                               {"frames", done.frames},
                               {"seconds", done.seconds}});
+  }
+  json["left_out"] = Json::array();
+  for (const auto& [file, why] : result.left_out) {
+    json["left_out"].push_back({{"input", file.string()}, {"why", why}});
   }
   json["failed"] = Json::array();
   for (const auto& [input, error] : result.failed) {
@@ -115,6 +129,18 @@ engine::Outcome outcome_of(const RunResult& result, const RunSettings& settings)
   return outcome;
 }
 
+/// Transparent pixels have a colour too, which is what the network sees.
+void note_ignored_alpha(const std::vector<PictureResult>& results) {
+  std::size_t count = 0;
+  std::string first;
+  for (const auto& result : results) {
+    if (result.alpha_ignored && count++ == 0) first = result.picture.string();
+  }
+  if (count == 0) return;
+  log::info("transparency is ignored, in {} picture{} ({}{})", count, count == 1 ? "" : "s", first,
+            count == 1 ? "" : ", ...");
+}
+
 engine::Outcome run_msinet(const engine::Request& request) {
   const auto settings = read_run_settings(request);
   const auto jobs = list_run_jobs(request.inputs, settings);
@@ -122,15 +148,18 @@ engine::Outcome run_msinet(const engine::Request& request) {
   const auto file = open_file(request, session);
   start_run_session(session, request, file.config, kRunBatch);
   const auto pace = pace_of(session.plan());
-  log::info("{} on {}, {} pictures, {} videos", file.config.name(), session.facts().label(),
-            jobs.pictures.size(), jobs.videos.size());
+  log::info("{}: {} pictures, {} videos", file.config.name(), jobs.pictures.size(),
+            jobs.videos.size());
+  if (!jobs.left_out.empty()) log::info("{}", left_out_text(jobs.left_out));
   Predictor predictor(file, session.plan(), session.torch_device());
   RunResult result;
   result.requested = jobs.pictures.size();
+  result.left_out = jobs.left_out;
   if (!jobs.pictures.empty()) {
     result.pictures = run_pictures(predictor, jobs.pictures, settings, pace);
     result.stopped = result.pictures.stopped;
     result.failed = result.pictures.failed;
+    note_ignored_alpha(result.pictures.results);
     log::info("{:.1f} pictures/s", static_cast<double>(result.pictures.written) /
                                        std::max(result.pictures.seconds, 1e-9));
   }

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "ubique/base/error.h"
+#include "ubique/base/files/file.h"
 #include "ubique/base/text/names.h"
 
 namespace ubique::msinet {
@@ -66,6 +67,7 @@ data::SaliencyFolders folders_of(const Config& config, const fs::path& root) {
 /// for which NAME is only a label.
 data::SaliencyData open_named_set(const Config& config, const fs::path& root,
                                   const std::string& name, int threads) {
+  check_readable(root);
   std::error_code ignored;
   const bool plain = config.has("stimuli") || fs::is_directory(root / "stimuli", ignored);
   const bool below = !name.empty() && fs::is_directory(root / name, ignored);
@@ -90,19 +92,23 @@ int hardware_threads() {
 }
 
 std::vector<engine::Option> saliency_data_options() {
-  return {
-      {"-d,--data,--data-dir", "data", "PATH",
-       "folder with stimuli/ and maps/ or fixations/, or of --dataset"},
-      {"--dataset", "dataset", "NAME", "salicon, mit1003, cat2000, ...: split and sizes as known"},
-      {"--stimuli", "stimuli", "PATH", "pictures, instead of DATA/stimuli"},
-      {"--maps", "maps", "PATH", "maps of the same names, instead of DATA/maps"},
-      {"--fixations", "fixations", "PATH", "points of the same names, instead of DATA/fixations"},
-      {"--sigma", "sigma", "PIXELS", "blur of maps that are made of fixations (16)"},
-      {"--blur", "blur", "NAME",
-       "make maps of the fixations: gaussian (--sigma), fourier (MIT's, 8 cycles)"},
-      {"--valid-share", "valid_share", "SHARE",
-       "validation share, unless train/ and val/ exist (0.2)"},
-  };
+  return engine::in_group(
+      engine::kDataGroup,
+      {
+          {"-d,--data,--data-dir", "data", "PATH",
+           "folder with stimuli/ and maps/ or fixations/, or of --dataset"},
+          {"--dataset", "dataset", "NAME",
+           "salicon, mit1003, cat2000, ...: split and sizes as known"},
+          {"--stimuli", "stimuli", "PATH", "pictures, instead of DATA/stimuli"},
+          {"--maps", "maps", "PATH", "maps of the same names, instead of DATA/maps"},
+          {"--fixations", "fixations", "PATH",
+           "points of the same names, instead of DATA/fixations"},
+          {"--sigma", "sigma", "PIXELS", "blur of maps that are made of fixations (16)"},
+          {"--blur", "blur", "NAME",
+           "make maps of the fixations: gaussian (--sigma), fourier (MIT's, 8 cycles)"},
+          {"--valid-share", "valid_share", "SHARE",
+           "validation share, unless train/ and val/ exist (0.2)"},
+      });
 }
 
 data::SaliencyData open_data(const Config& config, const std::array<std::int64_t, 2>& size,

@@ -168,10 +168,11 @@ engine::GraphExport graph_export(MsiNetModel& model, const GraphOptions& options
   const at::NoGradGuard no_gradients;
   const auto image = sample_picture(model.settings().reduction());
   const auto taps = model.msinet().forward_taps(image.to(model.device()));
-  return {graph_of(model.file(), options),
-          engine::host_tensor_of("input", image),
+  return {graph_of(model.file(), options), engine::host_tensor_of("input", image),
           engine::host_tensor_of("output", options.range ? taps.map : taps.decoder),
-          {{"msinet.json", description_of(model.settings(), options)}}};
+          [text = description_of(model.settings(), options)](const std::string&) {
+            return std::map<std::string, std::string>{{"msinet.json", text}};
+          }};
 }
 
 }  // namespace ubique::msinet

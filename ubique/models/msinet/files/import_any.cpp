@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // load_any() and looks_like_msinet(): recognises the file format and calls its reader.
 #include <algorithm>
-#include <fstream>
 
+#include "ubique/base/files/file.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/io/archive/file_type.h"
 #include "ubique/io/arrays/npz.h"
 #include "ubique/io/tensor_list.h"
 #include "ubique/io/tensors/safetensors_reader.h"
-#include "ubique/io/text/printable.h"
 #include "ubique/io/torch/torch_file.h"
 #include "ubique/models/msinet/files/import_graph.h"
 #include "ubique/models/msinet/files/import_keras.h"
@@ -20,14 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 
 enum class WeightFormat { Unknown, Safetensors, Torch, Npz, Hdf5, TfGraph };
-
-std::string first_bytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string start(512, '\0');
-  file.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(file.gcount()));
-  return start;
-}
 
 WeightFormat format_of_file(const fs::path& path, const std::string& start) {
   const auto bytes = std::as_bytes(std::span(start));
@@ -43,7 +35,7 @@ KernelOrder kernel_order(const io::SafetensorsFile& file, const std::string& whe
   if (order == file.metadata().end() || order->second == kTorchOrder) return KernelOrder::Torch;
   check(order->second == kChannelsLastOrder, ErrorKind::Input,
         "[msinet.import] {} has kernels in an unknown order; got '{}', expected {} or {}.", where,
-        io::printable(order->second), kTorchOrder, kChannelsLastOrder);
+        printable(order->second), kTorchOrder, kChannelsLastOrder);
   return KernelOrder::ChannelsLast;
 }
 
@@ -123,7 +115,7 @@ bool looks_like_msinet(const fs::path& given) {
   const auto path = weights_of(given);
   if (!fs::is_regular_file(path)) return false;
   try {
-    const auto format = format_of_file(path, first_bytes(path));
+    const auto format = format_of_file(path, read_start(path, io::kTellingBytes));
     if (format == WeightFormat::Hdf5) return looks_like_keras(io::Hdf5File(path));
     if (format == WeightFormat::TfGraph) return looks_like_graph(path);
     return are_layer_names(layer_names(path, format));
@@ -137,7 +129,7 @@ MsiNetFile load_any(const fs::path& given) {
   const auto path = weights_of(given);
   check(fs::is_regular_file(path), ErrorKind::Input,
         "[msinet.import] {} is not a file; expected weights of an MSI-Net.", path.string());
-  const auto start = first_bytes(path);
+  const auto start = read_start(path, io::kTellingBytes);
   switch (format_of_file(path, start)) {
     case WeightFormat::Hdf5:
       return assemble(read_keras(path), path);

@@ -6,8 +6,8 @@
 #include <charconv>
 
 #include "ubique/base/text/json.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::msinet {
 namespace {
@@ -90,7 +90,7 @@ FoundLayers read_keras(const std::filesystem::path& path) {
     check(!name.empty(), ErrorKind::Input,
           "[msinet.import] {} is not an MSI-Net; got {} tensors, among them '{}' {}, expected "
           "kernels and biases of convolutions.",
-          where, file.tensors().size(), io::printable(info.name), io::shape_text(info.shape));
+          where, file.tensors().size(), printable(info.name), io::shape_text(info.shape));
     tensors.push_back(file.read(info));
     tensors.back().name = name;
   }

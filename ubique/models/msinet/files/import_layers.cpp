@@ -8,9 +8,9 @@
 #include <array>
 #include <initializer_list>
 
+#include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 #include "ubique/engine/checkpoint/tensor_bytes.h"
-#include "ubique/io/text/printable.h"
 
 namespace ubique::msinet {
 namespace {
@@ -148,7 +148,7 @@ std::optional<ParsedName> parse_layer_name(const std::string& name) {
        "[msinet.import] {} is not an MSI-Net; got {} tensors, among them '{}' {}, expected "
        "convolutions under names like conv1/conv1_1/kernel [3, 3, 3, 64], aspp/conv2 and "
        "decoder/conv4, or a VGG16's.",
-       where, tensors.size(), io::printable(odd.name), io::shape_text(odd.shape));
+       where, tensors.size(), printable(odd.name), io::shape_text(odd.shape));
 }
 
 at::Tensor values_of(const io::HostTensor& tensor, bool is_bias, KernelOrder order,
@@ -157,7 +157,7 @@ at::Tensor values_of(const io::HostTensor& tensor, bool is_bias, KernelOrder ord
   check(
       tensor.shape.size() == dims && is_floating(tensor.dtype), ErrorKind::Input,
       "[msinet.import] {}: '{}' is not a {}; got {} of shape {}, expected {} dimensions of floats.",
-      where, io::printable(tensor.name), is_bias ? "bias" : "kernel", to_string(tensor.dtype),
+      where, printable(tensor.name), is_bias ? "bias" : "kernel", to_string(tensor.dtype),
       io::shape_text(tensor.shape), dims);
   const auto values = engine::torch_tensor(tensor).to(at::kFloat);
   if (is_bias || order == KernelOrder::Torch) return values;
@@ -217,7 +217,7 @@ FoundLayers sort_layers(std::span<const io::HostTensor> tensors, KernelOrder ord
     auto& slot = parsed->is_bias ? layer.bias : layer.weight;
     check(!slot.defined(), ErrorKind::Input,
           "[msinet.import] {}: '{}' is there twice under different names.", where,
-          io::printable(tensor.name));
+          printable(tensor.name));
     slot = values_of(tensor, parsed->is_bias, order, where);
   }
   if (naming == Naming::Torchvision) fold_torchvision(found);

@@ -115,19 +115,19 @@ engine::Recipe original_recipe() {
 }
 
 std::vector<engine::Option> msinet_train_options() {
-  auto options = saliency_data_options();
-  const std::vector<engine::Option> own = {
-      {"--preset", "preset", "NAME", "msinet or msinet-small"},
-      {"--width", "width", "FACTOR", "all layers narrower or wider (1)"},
-      {"--size", "size", "H,W", "height and width that pictures are brought to"},
-      {"--upsample", "upsample", "NAME", "legacy (the original's) or half_pixel"},
-      {"--preprocess", "preprocess", "NAME", "msinet, torchvision or caffe: the means"},
-      {"--flip,!--no-flip", "flip", "", "half of the pictures mirrored (off, as the original)"},
-      {"--results", "results", "PATH",
-       "weights and history by the original's names, shared by runs (RUN/results)"},
-  };
-  options.insert(options.end(), own.begin(), own.end());
-  return options;
+  const auto model = engine::in_group(
+      engine::kModelGroup,
+      {{"--preset", "preset", "NAME", "msinet or msinet-small"},
+       {"--width", "width", "FACTOR", "all layers narrower or wider (1)"},
+       {"--size", "size", "H,W", "height and width that pictures are brought to"},
+       {"--upsample", "upsample", "NAME", "legacy (the original's) or half_pixel"},
+       {"--preprocess", "preprocess", "NAME", "msinet, torchvision or caffe: the means"}});
+  const auto training = engine::in_group(
+      engine::kTrainingGroup,
+      {{"--flip,!--no-flip", "flip", "", "half of the pictures mirrored (off, as the original)"},
+       {"--results", "results", "PATH",
+        "weights and history by the original's names, shared by runs (RUN/results)"}});
+  return engine::all_options({saliency_data_options(), model, training});
 }
 
 std::unique_ptr<MsiNetTask> make_task(const engine::Request& request) {
@@ -136,6 +136,9 @@ std::unique_ptr<MsiNetTask> make_task(const engine::Request& request) {
   parts.model = start_model(request, read_config(config));
   parts.recipe = engine::read_recipe(config, original_recipe());
   const auto& network = parts.model->settings();
+  // A mistyped key is named before data are read; some keys are read with them.
+  for (const auto& option : msinet_train_options()) config.expect(option.key);
+  config.finish();
   const auto data = open_data(config, network.size, hardware_threads());
   const bool flip = config.get("flip", false);
   check(!data.train.empty(), ErrorKind::Input,

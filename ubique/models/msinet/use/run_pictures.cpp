@@ -16,6 +16,7 @@
 #include "ubique/base/parallel.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/csv.h"
+#include "ubique/base/text/text.h"
 #include "ubique/data/prefetch.h"
 #include "ubique/io/images/image.h"
 #include "ubique/models/msinet/data/open_data.h"
@@ -27,9 +28,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Limit of pixels in flight; each takes up to 20 bytes (decoded, drawn, encoded). Pictures of
-// similar size form a group, so that small ones are not held back by the limit of large ones.
+// Limit of pixels in flight. Pictures of similar size form a group, so that small ones are not held
+// back by the limit of large ones.
 constexpr std::int64_t kPixelsInFlight = std::int64_t{1} << 27;
+constexpr std::int64_t kBytesPerPixel = 20;  // decoded, drawn, encoded
 constexpr std::array<std::int64_t, 2> kGroupLimits = {std::int64_t{1} << 22, std::int64_t{1} << 25};
 
 /// A picture that has been read and resized, or the error.
@@ -37,12 +39,22 @@ struct ReadyPicture {
   std::size_t job = 0;
   io::Picture picture;
   at::Tensor image;  // (3, H, W)
+  bool has_alpha = false;
   std::string error;
 };
+
+bool is_transparent(const io::Picture& picture) {
+  if (picture.channels != 4) return false;
+  for (std::size_t i = 3; i < picture.pixels.size(); i += 4) {
+    if (picture.pixels[i] != 255) return true;
+  }
+  return false;
+}
 
 /// Table lines of a picture whose files are written, or the error.
 struct FinishedPicture {
   std::size_t job = 0;
+  bool has_alpha = false;
   std::string attention, fixations, error;
 };
 
@@ -70,6 +82,7 @@ class PictureRun {
     progress_.finish();
     attention_.write();
     fixations_.write();
+    for (auto& [job, result] : results_) done_.results.push_back(std::move(result));
     for (auto& [job, error] : errors_) {
       done_.failed.push_back({jobs_[job].picture.string(), std::move(error)});
     }
@@ -100,12 +113,15 @@ class PictureRun {
         take_error(i, std::move(refused[i]));
       } else if (pixels[i] == 0) {
         ++done_.skipped;
+        add_result(i, false);
         progress_.advance();
       } else {
         const auto limit = std::ranges::lower_bound(kGroupLimits, pixels[i]);
         auto& group = groups[static_cast<std::size_t>(limit - kGroupLimits.begin())];
         group.jobs.push_back(i);
         group.largest = std::max(group.largest, pixels[i]);
+        const auto note = large_picture_note(jobs_[i].picture.string(), pixels[i]);
+        if (!note.empty()) log::info("{}", note);
       }
     }
     return groups;
@@ -120,8 +136,9 @@ class PictureRun {
       const auto pixels = static_cast<std::int64_t>(size.width) * size.height;
       check(pixels <= settings_.max_pixels, ErrorKind::Input,
             "[msinet.run] {} is too large; got {} x {} = {} pixels, expected at most {}. Make it "
-            "smaller, or allow more with --max-pixels.",
-            job.picture.string(), size.width, size.height, pixels, settings_.max_pixels);
+            "smaller (the network sees {} x {} pixels of it), or allow more with --max-pixels.",
+            job.picture.string(), size.width, size.height, pixels, settings_.max_pixels,
+            predictor_.config().size[1], predictor_.config().size[0]);
       return pixels;
     } catch (const Error& error) {
       refused = error.what();
@@ -160,7 +177,9 @@ class PictureRun {
     ReadyPicture ready;
     ready.job = job;
     try {
-      ready.picture = io::as_rgb(io::read_image(jobs_[job].picture));
+      auto picture = io::read_image(jobs_[job].picture);
+      ready.has_alpha = is_transparent(picture);
+      ready.picture = io::as_rgb(std::move(picture));
       ready.image = predictor_.prepare(ready.picture, threads_per_picture_);
     } catch (const Error& error) {
       if (error.kind() != ErrorKind::Input) throw;
@@ -200,6 +219,7 @@ class PictureRun {
     const auto& job = jobs_[ready.job];
     FinishedPicture finished;
     finished.job = ready.job;
+    finished.has_alpha = ready.has_alpha;
     PictureFiles files;
     try {
       const auto map = predictor_.restore(small, {ready.picture.height, ready.picture.width},
@@ -226,7 +246,13 @@ class PictureRun {
     if (!settings_.boxes.empty()) attention_.add(name, picture.attention);
     if (settings_.top > 0) fixations_.add(name, picture.fixations);
     ++done_.written;
+    add_result(picture.job, picture.has_alpha);
     progress_.advance(1, jobs_[picture.job].picture.filename().string());
+  }
+
+  void add_result(std::size_t job, bool has_alpha) {
+    const auto overlay = settings_.overlay ? overlay_path(jobs_[job], settings_) : fs::path();
+    results_[job] = {jobs_[job].picture, map_path(jobs_[job], settings_), overlay, has_alpha};
   }
 
   void take_error(std::size_t job, std::string error) {
@@ -245,10 +271,19 @@ class PictureRun {
   Progress progress_;
   std::mutex mutex_;
   std::map<std::size_t, std::string> errors_;
+  std::map<std::size_t, PictureResult> results_;
   PicturesDone done_;
 };
 
 }  // namespace
+
+std::string large_picture_note(const std::string& name, std::int64_t pixels) {
+  if (pixels <= kGroupLimits.back()) return {};
+  return fmt::format(
+      "{} has {} megapixels: that takes up to {} of memory and seconds; a smaller copy gives much "
+      "the same map",
+      name, pixels / 1'000'000, human_bytes(kBytesPerPixel * pixels));
+}
 
 PicturesDone run_pictures(Predictor& predictor, const std::vector<PictureJob>& jobs,
                           const RunSettings& settings, const RunPace& pace) {

@@ -3,6 +3,8 @@
 // and encode. Results do not depend on the number of threads.
 #pragma once
 
+#include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -21,12 +23,21 @@ struct FailedInput {
   std::string input, error;
 };
 
+struct PictureResult {
+  std::filesystem::path picture, map, overlay;  ///< overlay: empty without --overlay
+  bool alpha_ignored = false;                   ///< the picture is transparent in places
+};
+
 struct PicturesDone {
   std::size_t written = 0, skipped = 0;
-  std::vector<FailedInput> failed;  ///< in the order of the jobs
+  std::vector<PictureResult> results;  ///< written now or earlier, in the order of the jobs
+  std::vector<FailedInput> failed;     ///< in the order of the jobs
   bool stopped = false;
   double seconds = 0;
 };
+
+/// A note for the log about a picture that takes long and much memory; empty for smaller ones.
+std::string large_picture_note(const std::string& name, std::int64_t pixels);
 
 /// A picture that cannot be read, is larger than settings.max_pixels or lies outside of a box fails
 /// alone; a failed write ends the run. Large pictures come last, few at a time, which bounds

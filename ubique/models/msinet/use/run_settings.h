@@ -51,15 +51,27 @@ struct VideoJob {
   std::filesystem::path tables;  ///< path of the tables, without ending
 };
 
+/// A file of a folder that is no job.
+struct LeftOut {
+  std::filesystem::path file;
+  std::string why;  ///< "neither PNG nor JPEG", "the same file as in/a.png"
+};
+
 struct RunJobs {
   std::vector<PictureJob> pictures;
   std::vector<VideoJob> videos;
+  std::vector<LeftOut> left_out;
 };
 
-/// Lists each picture once and skips those in the output folder. Input error for a folder without
-/// pictures; Usage error for results that would overwrite an input, and for several inputs with one
-/// video as output.
+/// Lists each picture once and skips those in the output folder. Results are named after the
+/// picture without its ending. Pictures in one folder that differ in the ending only keep it
+/// ("a.jpg_saliency.png"); those of the same name in several inputs are numbered in their order
+/// ("a", "a_2"). Input error for a folder without pictures; Usage error for results that would
+/// overwrite an input, and for several inputs with one video as output.
 RunJobs list_run_jobs(const std::vector<std::string>& inputs, const RunSettings& settings);
+
+/// "3 files left out: in/a.webp (neither PNG nor JPEG), ..."; empty if there are none.
+std::string left_out_text(const std::vector<LeftOut>& files);
 
 std::filesystem::path map_path(const PictureJob& job, const RunSettings& settings);
 std::filesystem::path overlay_path(const PictureJob& job, const RunSettings& settings);

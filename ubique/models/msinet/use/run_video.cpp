@@ -33,14 +33,53 @@ struct FinishedFrame {
   std::string attention, fixations;
 };
 
-/// Grey videos get chroma planes for the overlay's colours; view Both doubles the width.
-io::Y4mHeader output_header(io::Y4mHeader header, VideoView view) {
+/// Grey videos get chroma planes for the overlay's colours; view Both doubles the width. What
+/// ffmpeg writes for players is 4:2:0, which has even sides.
+io::Y4mHeader output_header(io::Y4mHeader header, VideoView view, bool even_sides) {
   if (header.chroma == io::Chroma::Mono) {
     header.chroma = io::Chroma::C420;
     header.chroma_name = "420jpeg";
   }
   if (view == VideoView::Both) header.width *= 2;
+  if (even_sides) {
+    header.width += header.width % 2;
+    header.height += header.height % 2;
+  }
   return header;
+}
+
+/// The picture with its last column and row repeated to at least this size.
+io::Picture extended(io::Picture picture, int width, int height) {
+  if (picture.width == width && picture.height == height) return picture;
+  io::Picture out{width, height, picture.channels, {}};
+  const auto channels = static_cast<std::size_t>(picture.channels);
+  const auto row_bytes = channels * static_cast<std::size_t>(picture.width);
+  for (int y = 0; y < height; ++y) {
+    const auto* row = picture.pixels.data() +
+                      row_bytes * static_cast<std::size_t>(std::min(y, picture.height - 1));
+    out.pixels.insert(out.pixels.end(), row, row + row_bytes);
+    for (int x = picture.width; x < width; ++x) {
+      out.pixels.insert(out.pixels.end(), row + row_bytes - channels, row + row_bytes);
+    }
+  }
+  return out;
+}
+
+/// The video whose sound the result can have, if any.
+std::string sound_of(const VideoJob& job) {
+  return !job.sequence && is_player_format(job.input) ? job.input : std::string();
+}
+
+/// Says how the result differs from the input in more than the overlay.
+void note_differences(const VideoJob& job, const io::Y4mHeader& drawn, const io::Y4mHeader& out) {
+  if (!sound_of(job).empty() && !is_player_format(job.output)) {
+    log::info("{} gets no sound, whatever {} has: .y4m and .gif have none", job.output.string(),
+              job.input);
+  }
+  if (drawn.width != out.width || drawn.height != out.height) {
+    log::info("{} is {} x {}: its last column or row is repeated, because {} x {} has an odd side",
+              job.output.string(), out.width, out.height, drawn.width, drawn.height);
+  }
 }
 
 /// A table written line by line as frames finish.
@@ -86,14 +125,16 @@ class VideoRun {
         pace_(pace),
         source_(open_source(job, settings)),
         rate_(source_->header().frames_per_second()),
-        output_(output_header(source_->header(), settings.view)),
+        output_(output_header(source_->header(), settings.view, is_player_format(job.output))),
         smoother_(settings.smooth, rate_),
         attention_(!settings.boxes.empty(), job.tables, "_attention.csv",
                    "frame,time," + box_csv_columns() + "\n"),
         fixations_(settings.top > 0, job.tables, "_fixations.csv",
                    "frame,time," + fixation_csv_columns() + "\n"),
-        sink_(create_video(job.output, output_, settings.print)),
-        progress_({.title = "saliency", .unit = "frames", .style = settings.progress}, std::cerr) {}
+        sink_(create_video(job.output, output_, settings.print, sound_of(job))),
+        progress_({.title = "saliency", .unit = "frames", .style = settings.progress}, std::cerr) {
+    note_differences(job, output_header(source_->header(), settings.view, false), output_);
+  }
 
   VideoDone run(const std::string& name) {
     const auto start = std::chrono::steady_clock::now();
@@ -168,7 +209,8 @@ class VideoRun {
     const auto map = predictor_.restore(small, {picture.height, picture.width});
     const MeasuredMap<float> measured(map.values, map.width, map.height);
     FinishedFrame finished;
-    finished.frame = io::y4m_frame(output_, drawn(picture, measured));
+    finished.frame =
+        io::y4m_frame(output_, extended(drawn(picture, measured), output_.width, output_.height));
     const auto when = fmt::format("{},{:.3f}", number, static_cast<double>(number) / rate_);
     finished.attention = box_csv_rows(when, box_shares(measured, settings_.boxes));
     finished.fixations = fixation_csv_lines(when, measured, settings_.top);

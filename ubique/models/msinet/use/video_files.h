@@ -17,6 +17,10 @@ namespace ubique::msinet {
 
 bool is_video_name(const std::filesystem::path& path);  ///< .y4m, .mp4, .mov, .webm, .mkv, ...
 bool needs_ffmpeg(const std::filesystem::path& path);   ///< one of them, but not .y4m
+/// One of those but .gif: it may have sound, and has even sides, as players want.
+bool is_player_format(const std::filesystem::path& path);
+/// The name by which ffmpeg takes a local file for nothing else, such as a URL or "concat:...".
+std::string ffmpeg_name(const std::filesystem::path& path);
 
 /// Frames in order. next() returns a function that decodes the frame on any thread.
 class FrameSource {
@@ -43,8 +47,10 @@ class FrameSink {
   virtual void commit() = 0;
 };
 
-/// By the name's extension, or `print` for "-". Errors as open_video has them.
+/// By the name's extension, or `print` for "-". The sound, where the output keeps one, is that of
+/// the video `sound` (empty: none). Errors as open_video has them.
 std::unique_ptr<FrameSink> create_video(const std::filesystem::path& output,
-                                        const io::Y4mHeader& header, const engine::Sink& print);
+                                        const io::Y4mHeader& header, const engine::Sink& print,
+                                        const std::string& sound = {});
 
 }  // namespace ubique::msinet

@@ -64,9 +64,10 @@ class FfmpegSource final : public FrameSource {
  public:
   explicit FfmpegSource(const std::string& input)
       : name_(input),
-        program_({"ffmpeg", "-nostdin", "-loglevel", "error", "-i", input, "-an", "-sn", "-f",
-                  "yuv4mpegpipe", "-pix_fmt", "yuv420p", "-"},
-                 PipeEnd::Read) {
+        program_(
+            {"ffmpeg", "-nostdin", "-loglevel", "error", "-protocol_whitelist", "file", "-i",
+             ffmpeg_name(input), "-an", "-sn", "-f", "yuv4mpegpipe", "-pix_fmt", "yuv420p", "-"},
+            PipeEnd::Read) {
     try {
       reader_.emplace(bytes_from(program_.descriptor(), input), input);
     } catch (const Error&) {
@@ -167,6 +168,12 @@ bool is_video_name(const fs::path& path) {
 bool needs_ffmpeg(const fs::path& path) {
   return is_video_name(path) && lowercase(path.extension().string()) != ".y4m";
 }
+
+bool is_player_format(const fs::path& path) {
+  return needs_ffmpeg(path) && lowercase(path.extension().string()) != ".gif";
+}
+
+std::string ffmpeg_name(const fs::path& path) { return "file:" + fs::absolute(path).string(); }
 
 std::unique_ptr<FrameSource> open_video(const std::string& input) {
   check(input != "-" || ::isatty(STDIN_FILENO) == 0, ErrorKind::Usage,

@@ -53,11 +53,11 @@ class StreamSink final : public FrameSink {
 /// ffmpeg writes a temporary file in the same folder; commit() renames it.
 class FfmpegSink final : public FrameSink {
  public:
-  FfmpegSink(const fs::path& path, const io::Y4mHeader& header)
+  FfmpegSink(const fs::path& path, const io::Y4mHeader& header, const std::string& sound)
       : path_(path),
         temporary_(path.parent_path() /
                    fmt::format(".ubique-{}-{}", ::getpid(), path.filename().string())),
-        program_(std::in_place, arguments(temporary_), PipeEnd::Write) {
+        program_(std::in_place, arguments(temporary_, sound), PipeEnd::Write) {
     put(bytes_of(io::y4m_header_text(header)));
   }
   ~FfmpegSink() override {
@@ -85,15 +85,24 @@ class FfmpegSink final : public FrameSink {
   }
 
  private:
-  static std::vector<std::string> arguments(const fs::path& output) {
+  static std::vector<std::string> arguments(const fs::path& output, const std::string& sound) {
     std::vector<std::string> words = {"ffmpeg", "-loglevel",    "error", "-y",
                                       "-f",     "yuv4mpegpipe", "-i",    "-"};
-    const auto ending = lowercase(output.extension().string());
-    if (ending != ".gif") {  // most players want 4:2:0, which has even sides
-      words.insert(words.end(), {"-vf", "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-pix_fmt", "yuv420p"});
+    const auto add = [&](const std::vector<std::string>& more) {
+      words.insert(words.end(), more.begin(), more.end());
+    };
+    if (is_player_format(output) && !sound.empty()) {
+      add({"-protocol_whitelist", "file", "-i", ffmpeg_name(sound), "-map", "0:v", "-map", "1:a?"});
+      // Another container may not take the codec: there, ffmpeg encodes anew.
+      if (ending_of(sound) == ending_of(output)) add({"-c:a", "copy"});
     }
-    words.push_back(output.string());
+    if (ending_of(output) != ".gif") add({"-pix_fmt", "yuv420p"});  // what most players want
+    add({ffmpeg_name(output)});
     return words;
+  }
+
+  static std::string ending_of(const fs::path& path) {
+    return lowercase(path.extension().string());
   }
 
   /// After a failed write, reports ffmpeg's own message instead of the broken pipe.
@@ -114,7 +123,7 @@ class FfmpegSink final : public FrameSink {
 }  // namespace
 
 std::unique_ptr<FrameSink> create_video(const fs::path& output, const io::Y4mHeader& header,
-                                        const engine::Sink& print) {
+                                        const engine::Sink& print, const std::string& sound) {
   check(
       output != "-" || ::isatty(STDOUT_FILENO) == 0, ErrorKind::Usage,
       "[msinet.video] standard output is a terminal; got -o - without a pipe, expected one: ubique "
@@ -126,7 +135,7 @@ std::unique_ptr<FrameSink> create_video(const fs::path& output, const io::Y4mHea
         "[msinet.video] {} needs the program ffmpeg, which is not on the PATH; expected it, or a "
         "name that ends in .y4m.",
         output.string());
-  return std::make_unique<FfmpegSink>(output, header);
+  return std::make_unique<FfmpegSink>(output, header, sound);
 }
 
 }  // namespace ubique::msinet
