@@ -115,8 +115,7 @@ TEST_CASE("trm settings: unknown keys are refused with a suggestion") {
   write_small_sudokus(scratch / "data", 4, 0);
   const auto request = small_request(scratch / "data", {{"arch.hiden_size", "8"}});
   plan::read_wishes(request.config);
-  trm::make_task(request);
-  const auto message = refusal_of(ErrorKind::Usage, [&] { request.config.finish(); });
+  const auto message = refusal_of(ErrorKind::Usage, [&] { trm::make_task(request); });
   CHECK(contains(message, "arch.hiden_size"));
   CHECK(contains(message, "hidden_size"));
 }

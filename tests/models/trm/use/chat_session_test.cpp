@@ -4,11 +4,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/base/scratch.h"
 #include "tests/models/trm/chat_samples.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/utf8.h"
 #include "ubique/engine/walk/chat.h"
-#include "ubique/io/text/utf8.h"
 
 namespace ubique::trm {
 namespace {
@@ -91,13 +93,36 @@ TEST_CASE("chat: text is shown in whole characters that add up to the answer") {
     nn::ChatSession session(decoder, sample.tokens, sampled(seed, 12));
     std::string shown;
     const auto reply = session.ask("a", [&](std::string_view text) {
-      CHECK(io::is_utf8(text));
+      CHECK(is_utf8(text));
       CHECK_FALSE(text.empty());
       shown += text;
       return true;
     });
     CHECK(shown == reply.text);
   }
+}
+
+TEST_CASE("chat: control characters of an answer do not reach the terminal, JSON has them") {
+  test::ChatSample sample;
+  ChatDecoder decoder(sample.network, at::kFloat);
+  const auto has_controls = [](const std::string& text) {
+    return std::ranges::any_of(text,
+                               [](char c) { return c != '\n' && c != '\t' && c >= 0 && c < 32; });
+  };
+  int answers = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    nn::ChatSession session(decoder, sample.tokens, sampled(seed, 12));
+    std::string shown;
+    engine::Request request;
+    request.print = [&](std::string_view text) { shown += text; };
+    engine::ChatSettings settings;
+    settings.one_shot = true;
+    settings.prompt = "a";
+    const auto outcome = engine::run_chat_session(session, request, settings, "chat");
+    CHECK_FALSE(has_controls(shown));
+    answers += has_controls(outcome.json["answers"][0]["answer"].get<std::string>()) ? 1 : 0;
+  }
+  CHECK(answers > 0);  // an untrained network says any byte
 }
 
 TEST_CASE("chat: the callback that shows the text can stop it") {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // `ubique run trm --chat`: opens a chat model with its tokenizer and hands it to the shared chat.
-#include "ubique/base/terminal/log.h"
 #include "ubique/engine/session/session.h"
 #include "ubique/engine/walk/chat.h"
 #include "ubique/engine/walk/open_model.h"
@@ -26,7 +25,10 @@ engine::Outcome run_chat(const engine::Request& request, std::unique_ptr<TrmMode
   engine::Session session(request, plan::Mode::Run);
   // f32 by default: half precision rounds differently on every device, and a seed should give the
   // same text on all of them.
-  if (!session.wishes.dtype) session.wishes.dtype = DType::F32;
+  if (!session.wishes.dtype) {
+    session.wishes.dtype = DType::F32;
+    session.wishes.dtype_reason = "so that a seed gives the same text on every device";
+  }
   request.config.finish();
   check(request.inputs.empty(), ErrorKind::Usage,
         "[trm.chat] --chat takes no puzzles; got '{}'. --prompt TEXT asks one question.",
@@ -39,7 +41,6 @@ engine::Outcome run_chat(const engine::Request& request, std::unique_ptr<TrmMode
   const io::ChatTemplate chat_template(tokenizer);
   session.start(model->needs());
   model->network().to(session.torch_device());
-  log::info("Using device: {}", session.facts().label());
   ChatDecoder decoder(model->trm(), probe::to_torch(session.plan().dtype.value));
   nn::ChatSession chat(decoder, chat_template, settings.chat);
   return engine::run_chat_session(chat, request, settings, "trm_chat");

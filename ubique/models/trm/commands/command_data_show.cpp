@@ -5,10 +5,10 @@
 #include <sstream>
 
 #include "ubique/base/terminal/table.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/data/chat/chat_set.h"
 #include "ubique/data/puzzles/use/puzzle_draw.h"
 #include "ubique/data/puzzles/use/puzzle_stats.h"
-#include "ubique/io/text/printable.h"
 #include "ubique/io/text/tokenizer.h"
 #include "ubique/models/trm/commands/commands.h"
 
@@ -60,7 +60,7 @@ std::string example_text(const data::PuzzleSet& set, std::int64_t example,
   if (!chat.empty()) {
     std::string text = fmt::format("\nexample {}:\n", example);
     std::istringstream lines(chat);
-    for (std::string line; std::getline(lines, line);) text += io::printable(line, 2000) + "\n";
+    for (std::string line; std::getline(lines, line);) text += printable(line, 2000) + "\n";
     return text;
   }
   const auto& layout = set.metadata.layout;

@@ -3,8 +3,8 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <fstream>
 
+#include "ubique/base/files/file.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/text.h"
 #include "ubique/engine/checkpoint/state_dict.h"
@@ -23,14 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kTokens = "model.inner.embed_tokens.embedding_weight";
 constexpr const char* kTable = "model.inner.puzzle_emb.weights";
-
-std::string first_bytes(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string start(512, '\0');
-  file.read(start.data(), static_cast<std::streamsize>(start.size()));
-  start.resize(static_cast<std::size_t>(file.gcount()));
-  return start;
-}
 
 /// The name in the network: without a compiled model's prefix, with the prefix model.inner.
 std::string plain_name(std::string name) {
@@ -77,7 +69,7 @@ const std::vector<std::string> kShapeKeys = {
 
 bool looks_like_trm(const fs::path& path) {
   if (!fs::is_regular_file(path)) return false;
-  const auto start = first_bytes(path);
+  const auto start = read_start(path, io::kTellingBytes);
   const auto bytes = std::as_bytes(std::span(start));
   if (!io::starts_like_safetensors(bytes) && !io::looks_like_torch_file(bytes)) return false;
   try {
@@ -92,7 +84,7 @@ bool looks_like_trm(const fs::path& path) {
 std::unique_ptr<TrmModel> load_any(const fs::path& path) {
   check(fs::is_regular_file(path), ErrorKind::Input,
         "[trm.import] {} is not a file; expected weights of a TRM.", path.string());
-  const auto start = first_bytes(path);
+  const auto start = read_start(path, io::kTellingBytes);
   const bool safetensors = io::starts_like_safetensors(std::as_bytes(std::span(start)));
   std::optional<TrmConfig> config;
   engine::NamedTensors tensors;

@@ -38,6 +38,19 @@ std::string torch_dtype_name(std::string_view text) {
 
 std::int64_t ceil_div(std::int64_t value, std::int64_t by) { return (value + by - 1) / by; }
 
+/// The number of heads nearest to the one given that divides the width, if there is any.
+std::string heads_hint(const TrmConfig& config) {
+  const auto fits = [&](std::int64_t heads) {
+    return heads > 0 && config.hidden_size % (2 * heads) == 0;
+  };
+  for (std::int64_t away = 1; away <= config.num_heads; ++away) {
+    for (const auto heads : {config.num_heads - away, config.num_heads + away}) {
+      if (fits(heads)) return fmt::format(" arch.num_heads={} does.", heads);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string_view to_string(Positions positions) {
@@ -114,8 +127,8 @@ void validate(const TrmConfig& config, ErrorKind kind) {
   check(explores >= 0 && explores <= 1, kind,
         "[trm.config] halt_exploration_prob is out of range; got {}, expected 0 to 1.", explores);
   check(config.hidden_size % config.num_heads == 0 && config.head_size() % 2 == 0, kind,
-        "[trm.config] hidden_size {} does not divide into {} heads of an even size.",
-        config.hidden_size, config.num_heads);
+        "[trm.config] hidden_size {} does not divide into {} heads of an even size.{}",
+        config.hidden_size, config.num_heads, kind == ErrorKind::Usage ? heads_hint(config) : "");
   check(config.prefix() * config.hidden_size >= config.puzzle_emb_ndim, kind,
         "[trm.config] a puzzle's {} numbers do not fit into puzzle_emb_len {} tokens of {}.",
         config.puzzle_emb_ndim, config.puzzle_emb_len, config.hidden_size);
@@ -157,7 +170,7 @@ void expect(const Config& arch, const char* key, const T& only, const char* why)
 
 }  // namespace
 
-TrmConfig read_arch(const Config& arch, TrmConfig config) {
+TrmConfig read_arch_keys(const Config& arch, TrmConfig config) {
   config.hidden_size = arch.get("hidden_size", config.hidden_size);
   config.num_heads = arch.get("num_heads", config.num_heads);
   config.expansion = arch.get("expansion", config.expansion);
@@ -185,6 +198,11 @@ TrmConfig read_arch(const Config& arch, TrmConfig config) {
                "The path with a second forward pass crashes upstream.");
   expect<double>(arch, "rms_norm_eps", 1e-5, "");
   expect<double>(arch, "rope_theta", 10000, "");
+  return config;
+}
+
+TrmConfig read_arch(const Config& arch, TrmConfig config) {
+  config = read_arch_keys(arch, std::move(config));
   validate(config);
   return config;
 }

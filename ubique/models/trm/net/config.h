@@ -70,6 +70,8 @@ struct TrmConfig {
 /// rms_norm_eps, rope_theta; accepted and ignored: H_layers. `defaults` holds what the data set
 /// says. Usage error for values out of range.
 TrmConfig read_arch(const Config& arch, TrmConfig defaults);
+/// The same without the checks of whole networks, for defaults that are not known yet.
+TrmConfig read_arch_keys(const Config& arch, TrmConfig defaults);
 
 Json to_json(const TrmConfig& config);
 /// Input error naming `where` and the key; missing keys keep their defaults, unknown ones are

@@ -24,7 +24,8 @@ class Scope final : public torch::nn::Module {};
 torch::nn::Module& scope_of(torch::nn::Module& root, const std::vector<std::string>& path) {
   auto* module = &root;
   for (std::size_t i = 0; i + 1 < path.size(); ++i) {
-    auto* child = module->named_children().find(path[i]);
+    const auto children = module->named_children();  // a copy, into which find() points
+    const auto* child = children.find(path[i]);
     module = child != nullptr ? child->get()
                               : module->register_module(path[i], std::make_shared<Scope>()).get();
   }

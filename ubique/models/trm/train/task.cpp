@@ -8,9 +8,11 @@
 #include <algorithm>
 
 #include "ubique/base/terminal/log.h"
+#include "ubique/base/text/text.h"
 #include "ubique/data/chat/chat_set.h"
 #include "ubique/data/puzzles/use/puzzle_augment.h"
 #include "ubique/data/puzzles/use/puzzle_sampler.h"
+#include "ubique/device/host.h"
 #include "ubique/models/trm/files/weights.h"
 #include "ubique/models/trm/score/evaluation.h"
 #include "ubique/models/trm/use/steps_picture.h"
@@ -51,16 +53,34 @@ TrmConfig config_over_file(const Config& arch, const TrmConfig& file) {
   return config;
 }
 
+/// A wrong number in a data set's description must not end in a failed allocation.
+void check_memory(const TrmConfig& config) {
+  const auto& host = device::host();
+  const auto most = host.container_limit > 0 ? std::min(host.container_limit, host.memory_total)
+                                             : host.memory_total;
+  const auto bytes = stored_count(config) * static_cast<std::int64_t>(sizeof(float));
+  check(bytes <= most, ErrorKind::Device,
+        "[trm.train] the weights do not fit into memory; got {} for {} tokens and {} puzzles "
+        "(vocab_size and num_puzzle_identifiers of dataset.json), expected at most {}.",
+        human_bytes(bytes), config.vocab_size, config.num_puzzle_identifiers, human_bytes(most));
+}
+
 /// A new model, or one with the weights of a file and a puzzle table of this data set's size.
 std::unique_ptr<TrmModel> start_model(const Config& config, const std::string& file,
                                       const data::PuzzleMetadata& metadata) {
   const auto arch = config.section("arch");
-  if (file.empty()) return std::make_unique<TrmModel>(read_arch(arch, config_of(metadata)));
+  if (file.empty()) {
+    const auto config = read_arch(arch, config_of(metadata));
+    check_memory(config);
+    return std::make_unique<TrmModel>(config);
+  }
   const auto opened = engine::open_model(file, "trm");
   auto& trm = dynamic_cast<TrmModel&>(*opened);
   auto wanted = trm.settings();
   if (metadata.seq_len == wanted.seq_len) set_puzzle_kind(metadata, wanted);
-  return with_weights_of(config_over_file(arch, wanted), trm, file);
+  wanted = config_over_file(arch, wanted);
+  check_memory(wanted);
+  return with_weights_of(wanted, trm, file);
 }
 
 /// The labels of a conversation are its own tokens, shifted by one position.
@@ -128,6 +148,9 @@ std::unique_ptr<TrmTask> make_task(const engine::Request& request) {
   parts.settings = read_train_settings(request);
   auto& settings = parts.settings;
   auto& recipe = settings.recipe;
+  // A mistyped key is named before data are read; the defaults of `arch` come from them.
+  read_arch_keys(request.config.section("arch"), {});
+  request.config.finish();
   auto set =
       std::make_shared<const data::PuzzleSet>(data::read_puzzle_sets(settings.data, "train"));
   parts.test = read_test_set(settings);
@@ -143,7 +166,7 @@ std::unique_ptr<TrmTask> make_task(const engine::Request& request) {
     for (auto& parameter : parts.model->network().parameters()) parameter.requires_grad_(false);
   }
   if (!parts.test) recipe.watch.clear();
-  if (recipe.max_steps == 0) {
+  if (recipe.max_steps == 0 && recipe.schedule.steps == 0) {
     recipe.schedule.steps =
         data::planned_updates(set->metadata, settings.total_passes, settings.batch);
   }

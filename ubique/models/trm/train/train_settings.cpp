@@ -59,6 +59,16 @@ void accept_unused_keys(const Config& config) {
   }
 }
 
+/// The length is the data set's; people of the original set it with the network.
+void refuse_seq_len(const Config& config) {
+  const auto length = config.find<std::string>("arch.seq_len");
+  check(
+      !length, ErrorKind::Usage,
+      "[trm.train] {}: the data set, not the network, has a length; got arch.seq_len {}. Make the "
+      "data with it: ubique data trm chat FILE --max-length {} -o DATA.",
+      config.where("arch.seq_len"), length.value_or(""), length.value_or(""));
+}
+
 /// lr_warmup_steps takes precedence over the share `warmup`, unless the share is given as a flag
 /// and the steps are not.
 void read_schedule_keys(const Config& config, engine::ScheduleOptions& schedule) {
@@ -103,29 +113,33 @@ engine::Recipe original_recipe() {
 }
 
 std::vector<engine::Option> trm_train_options() {
-  return {
-      {"-d,--data,--data-dir", "data_paths", "PATH",
-       "folder with train/ and test/, or several: a,b"},
-      {"--test-data", "data_paths_test", "PATH", "folder with test/, if it is another one"},
-      {"--global-batch-size", "global_batch_size", "N", "puzzles per update (768)"},
-      {"--eval-interval", "eval_interval", "N",
-       "passes over the puzzles between validations (a tenth of epochs)"},
-      {"--eval-subset", "eval_subset", "N", "validation puzzles, but all at the end (10000)"},
-      {"--puzzle-emb-lr", "puzzle_emb_lr", "RATE", "learning rate of the puzzle table (0.01)"},
-      {"--puzzle-emb-weight-decay", "puzzle_emb_weight_decay", "X",
-       "weight decay of the puzzle table (0.1)"},
-      {"--lr-warmup-steps", "lr_warmup_steps", "N", "warm-up updates (2000)"},
-      {"--lr-min-ratio", "lr_min_ratio", "SHARE",
-       "final learning rate as a share of lr (1: constant)"},
-      {"--augment,!--no-augment", "augment", "",
-       "a random variant of the puzzle at every draw (on for sets without stored ones)"},
-      {"--freeze-weights", "freeze_weights", "", "train the puzzle table only"},
-  };
+  const auto data = engine::in_group(
+      engine::kDataGroup,
+      {{"-d,--data,--data-dir", "data_paths", "PATH",
+        "folder with train/ and test/, or several: a,b"},
+       {"--test-data", "data_paths_test", "PATH", "folder with test/, if it is another one"},
+       {"--augment,!--no-augment", "augment", "",
+        "a random variant of the puzzle at every draw (on for sets without stored ones)"},
+       {"--eval-subset", "eval_subset", "N", "validation puzzles, but all at the end (10000)"}});
+  const auto training = engine::in_group(
+      engine::kTrainingGroup,
+      {{"--global-batch-size", "global_batch_size", "N", "puzzles per update (768)"},
+       {"--eval-interval", "eval_interval", "N",
+        "passes over the puzzles between validations (a tenth of epochs)"},
+       {"--puzzle-emb-lr", "puzzle_emb_lr", "RATE", "learning rate of the puzzle table (0.01)"},
+       {"--puzzle-emb-weight-decay", "puzzle_emb_weight_decay", "X",
+        "weight decay of the puzzle table (0.1)"},
+       {"--lr-warmup-steps", "lr_warmup_steps", "N", "warm-up updates (2000)"},
+       {"--lr-min-ratio", "lr_min_ratio", "SHARE",
+        "final learning rate as a share of lr (1: constant)"},
+       {"--freeze-weights", "freeze_weights", "", "train the puzzle table only"}});
+  return engine::all_options({data, training});
 }
 
 TrainSettings read_train_settings(const engine::Request& request) {
   const auto& config = request.config;
   accept_unused_keys(config);
+  refuse_seq_len(config);
   TrainSettings settings;
   settings.data = read_folders(config, "data_paths");
   settings.test = read_folders(config, "data_paths_test");

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "ubique/base/terminal/log.h"
 #include "ubique/data/puzzles/sudoku/sudoku.h"
 #include "ubique/engine/walk/open_model.h"
 #include "ubique/probe/probes/operation.h"
@@ -35,7 +34,6 @@ std::unique_ptr<TrmModel> open_trm(const fs::path& path) {
 engine::Session open_model_session(TrmModel& model, const engine::Request& request) {
   auto session = engine::open_run_session(request, model.needs());
   model.network().to(session.torch_device());
-  log::info("Using device: {}", session.facts().label());
   return session;
 }
 

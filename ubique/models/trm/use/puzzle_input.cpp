@@ -12,6 +12,7 @@
 #include "ubique/base/files/file.h"
 #include "ubique/base/files/stream.h"
 #include "ubique/base/text/json.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/data/puzzles/use/puzzle_augment.h"
 #include "ubique/data/puzzles/use/puzzle_check.h"
 #include "ubique/data/puzzles/use/puzzle_draw.h"
@@ -140,7 +141,7 @@ PuzzleAnswer make_answer(const PuzzleInput& puzzle, Solved solved) {
 }
 
 std::string answer_text(std::size_t number, const PuzzleInput& puzzle, const PuzzleAnswer& answer) {
-  auto text = fmt::format("#{} {}: {} steps", number, puzzle.name, answer.solved.steps);
+  auto text = fmt::format("#{} {}: {} steps", number, printable(puzzle.name), answer.solved.steps);
   if (answer.valid) text += *answer.valid ? ", valid" : ", not valid";
   if (answer.several.value_or(false)) text += ", more than one solution exists";
   if (!answer.valid && answer.correct) text += *answer.correct ? ", correct" : ", wrong";

@@ -11,6 +11,7 @@
 
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/terminal/progress.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/data/puzzles/use/puzzle_draw.h"
 
 namespace ubique::trm {
@@ -50,7 +51,7 @@ Watch::Watch(const PuzzleInput& puzzle, std::int64_t max_steps, const WatchStyle
       style_(style),
       write_(std::move(write)),
       before_(puzzle.tokens) {
-  frame(puzzle.name, puzzle.tokens);
+  frame(printable(puzzle.name), puzzle.tokens);
 }
 
 void Watch::show(const Solved& now) {
