@@ -55,7 +55,8 @@ def run_step(command: str, folder: str, environment: dict) -> tuple[str, int]:
 def main() -> int:
     program, source, transcript = (os.path.abspath(path) for path in sys.argv[1:4])
     environment = {k: v for k, v in os.environ.items() if not k.startswith("UBIQUE_")}
-    environment.update(PATH=f"{Path(program).parent}:{environment['PATH']}", SOURCE=source, COLUMNS="100")
+    environment.update(PATH=f"{Path(program).parent}:{environment['PATH']}", SOURCE=source, COLUMNS="100",
+                       LC_ALL="C.UTF-8")  # ls and sort order names by bytes everywhere
     failures = count = 0
     with tempfile.TemporaryDirectory() as folder:
         environment["UBIQUE_CACHE_DIR"] = os.path.join(folder, "cache")

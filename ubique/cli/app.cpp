@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 
 #include "build_facts.h"
 #include "ubique/base/terminal/log.h"
@@ -130,6 +131,9 @@ ExitCode run(int argc, char** argv) {
                   fmt::format("[torch] {}", error.what_without_backtrace()));
   } catch (const std::bad_alloc&) {
     return report(ErrorKind::Device, "[cli.run] memory ran out; try a smaller batch or --memory.");
+  } catch (const std::filesystem::filesystem_error& error) {
+    return report(ErrorKind::Input, fmt::format("[cli.files] cannot use {}; {}.",
+                                                error.path1().string(), error.code().message()));
   } catch (const std::exception& error) {
     return report(ErrorKind::Internal, fmt::format("[internal] {}", error.what()));
   }

@@ -11,9 +11,9 @@
 #include "ubique/base/files/stream.h"
 #include "ubique/base/text/text.h"
 #include "ubique/cli/app.h"
+#include "ubique/cli/config_files.h"
 #include "ubique/cli/interrupt.h"
 #include "ubique/cli/wish_options.h"
-#include "ubique/engine/walk/train_walk.h"
 
 namespace ubique::cli {
 namespace {
@@ -40,14 +40,6 @@ CLI::Option* add_switch(CLI::App& app, const engine::Option& option, FlagTexts& 
 /// An empty value would look like a flag that was not given.
 std::string not_empty(const std::string& text) {
   return text.empty() ? "got an empty text, expected a value" : "";
-}
-
-/// The heading of help under which a family's option stands; few commands have too many for one.
-std::string group_of(const Command& command, const engine::Option& option) {
-  if (command.verb != "train" && command.verb != "experiment") return "Options";
-  static const auto kRecipe = engine::recipe_options();
-  const auto in_recipe = std::ranges::find(kRecipe, option.key, &engine::Option::key);
-  return in_recipe != kRecipe.end() ? "Training" : "Model and data";
 }
 
 void add_settings_options(CLI::App& app, const Family* family, RowFlags& flags) {
@@ -83,7 +75,7 @@ void add_row_options(CLI::App& app, const Family* family, const Command& command
                       : app.add_option(option.flag, flags.texts[option.key], option.help)
                             ->type_name(option.type)
                             ->check(not_empty);
-    added->group(group_of(command, option));
+    if (!option.group.empty()) added->group(option.group);
   }
   // Help has its headings in this order.
   flags.common = add_common_flags(app, command.needs_device);
@@ -137,42 +129,23 @@ void set_words(Config& config, const Command& command, const RowFlags& flags) {
   }
 }
 
-/// By the original TRM's file names: "cfg_chat" is configs/trm/chat.yaml.
-std::string named_config(const Family& family, std::string name) {
-  namespace fs = std::filesystem;
-  const auto folder = fs::path("configs") / family.name();
-  const auto given = name;
-  if (name.starts_with("cfg_")) name.erase(0, 4);
-  if (name.ends_with(".yaml")) name.erase(name.size() - 5);
-  std::vector<std::string> known;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(folder, ignored)) {
-    if (entry.path().extension() == ".yaml") known.push_back(entry.path().stem().string());
-  }
-  if (std::ranges::find(known, name) != known.end()) return (folder / (name + ".yaml")).string();
-  std::ranges::sort(known);
-  fail(ErrorKind::Usage,
-       "[cli.settings] --config-name names no file of {} here; got '{}', expected {}.{} --config "
-       "FILE takes one from anywhere (PREFIX/share/ubique/configs of an installed program).",
-       folder.string(), given,
-       known.empty() ? "that folder where the program is started" : join(known, ", "),
-       hint(name, known));
-}
-
 Config read_config(const Family* family, const RowFlags& flags) {
   if (family == nullptr || flags.config_name.empty()) {
-    return flags.config.empty() ? Config() : Config::from_file(flags.config);
+    if (flags.config.empty()) return {};
+    return Config::from_file(family == nullptr ? flags.config
+                                               : config_path(family->name(), flags.config));
   }
   check(flags.config.empty(), ErrorKind::Usage,
         "[cli.settings] --config and --config-name both name the file; got {} and {}, expected "
         "one.",
         flags.config, flags.config_name);
-  return Config::from_file(named_config(*family, flags.config_name));
+  return Config::from_file(named_config(family->name(), flags.config_name));
 }
 
 engine::Request make_request(const Family* family, const Command& command, const RowFlags& flags) {
   engine::Request request;
   request.config = read_config(family, flags);
+  if (family != nullptr) add_family_variables(request.config, family->name());
   set_flags(request.config, flags.texts);
   if (flags.common->device != "auto") request.config.set_flag("device", flags.common->device);
   set_words(request.config, command, flags);

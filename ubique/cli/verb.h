@@ -42,7 +42,7 @@ constexpr const char* kOutputGroup = "Output";
 /// Adds --json, --quiet and --verbose, and with_device adds --device and --fallback.
 std::shared_ptr<CommonFlags> add_common_flags(CLI::App& app, bool with_device);
 
-void print_out(const std::string& text);  ///< data, to stdout
+void print_out(const std::string& text);  ///< lines for people, to stdout; controls are escaped
 void print_json(const Json& document);    ///< indented, to stdout
 
 // The verbs, in the order of help.

@@ -46,6 +46,10 @@ void add_wish_options(CLI::App& app, FlagTexts& texts) {
       ->group(kDeviceGroup);
 }
 
+void add_family_variables(Config& config, const std::string& family) {
+  if (family == "acestep") config.add_variable("dtype", "ACE_PIPELINE_DTYPE");
+}
+
 void set_flags(Config& config, const FlagTexts& texts) {
   for (const auto& [key, text] : texts) {
     if (!text.empty()) config.set_flag(key, text);

@@ -17,6 +17,10 @@ using FlagTexts = std::map<std::string, std::string>;
 /// Adds --dtype, --memory, --batch and the rest; `texts` must outlive the parser.
 void add_wish_options(CLI::App& app, FlagTexts& texts);
 
+/// Variables that a family's users already set: ACE_PIPELINE_DTYPE of ACE-Step. Our own flags and
+/// variables take precedence.
+void add_family_variables(Config& config, const std::string& family);
+
 /// Sets the flags that were given in the configuration.
 void set_flags(Config& config, const FlagTexts& texts);
 

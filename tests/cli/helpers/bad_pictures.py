@@ -29,21 +29,27 @@ def video(words: str, width: int, height: int, frames: int) -> bytes:
     return out
 
 
-# Gives frames from -i FILE to its standard output, or the other way round.
+def odd_video(width: int, height: int) -> bytes:
+    frame = bytes(range(width)) * height + bytes([128]) * (2 * ((width + 1) // 2) * ((height + 1) // 2))
+    return f"YUV4MPEG2 W{width} H{height} F10:1 C420jpeg\nFRAME\n".encode() + frame
+
+
+# Gives frames from -i FILE to its standard output, or the other way round; keeps what it was told.
 FFMPEG = """#!/bin/sh
+echo "$@" >> "$(dirname "$0")/words"
 for last; do :; done
 previous=
 for word; do
   if [ "$previous" = -i ]; then input=$word; fi
   previous=$word
 done
-if [ "$last" = - ]; then cat "$input"; else cat > "$last"; fi
+if [ "$last" = - ]; then cat "${input#file:}"; else cat > "${last#file:}"; fi
 """
 
 
 def main() -> None:
     folder, jpegs = Path(sys.argv[1]), Path(sys.argv[2])
-    for name in ("in/sub", "empty", "bin"):
+    for name in ("in/sub", "mixed", "empty", "bin"):
         (folder / name).mkdir(parents=True)
     ramp = bytes(range(0, 240, 5))
     colours = chunk(b"PLTE", bytes(range(0, 240, 5)) * 3)
@@ -61,10 +67,20 @@ def main() -> None:
     }
     for name, content in pictures.items():
         (folder / "in" / name).write_bytes(content)
+    mixed = {
+        "plain.png": png(48, 30, 8, 3, bytes(range(48)), colours),
+        "see_through.png": png(12, 30, 8, 6, bytes(range(48))),
+        "photo.webp": b"RIFF\x1a\0\0\0WEBPVP8 " + bytes(14),
+        "drawing.bmp": b"BM\x3a\0\0\0\0\0\0\0\x36\0\0\0" + bytes(44),
+    }
+    for name, content in mixed.items():
+        (folder / "mixed" / name).write_bytes(content)
+    (folder / "mixed" / "link.png").symlink_to("plain.png")
     shutil.copy(jpegs / "inks", folder / "in" / "inks.jpg")
     shutil.copy(jpegs / "grey", folder / "in" / "palette.jpg")
     (folder / "clip.y4m").write_bytes(video("F10:1 C420jpeg", 48, 32, 8))
     (folder / "clip.mp4").write_bytes(video("F10:1 C420jpeg", 48, 32, 8))
+    (folder / "odd.mp4").write_bytes(odd_video(47, 31))
     (folder / "cut.y4m").write_bytes(video("F10:1 C420jpeg", 48, 32, 8)[:-100])
     (folder / "deep.y4m").write_bytes(video("F10:1 C420p10", 48, 32, 1))
     (folder / "boxes.csv").write_text("name,x,y,w,h\nleft,0,0,24,32\nright,24,0,24,32\n")

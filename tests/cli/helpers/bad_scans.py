@@ -27,7 +27,13 @@ def nifti(shape=(SIZE, SIZE, SIZE), spacing=(12.0, 12.0, 12.0), affine=None, vol
     header[344:348] = b"n+1\0"
     count = shape[0] * shape[1] * shape[2] * volumes
     values = values or [(i * 37) % 1000 for i in range(count)]
-    return bytes(header) + struct.pack(f"<{count}{'f' if kind == 16 else 'h'}", *values)
+    return bytes(header) + struct.pack(f"<{len(values)}{'f' if kind == 16 else 'h'}", *values)
+
+
+def bomb():
+    """A gzip file of 400 KB that says it holds 351 MB, and would."""
+    zeros = gzip.compress(bytes(1 << 20), mtime=0)
+    return gzip.compress(nifti(shape=(560, 560, 560), values=[0])[:352], mtime=0) + 400 * zeros
 
 
 def scans():
@@ -40,6 +46,8 @@ def scans():
     return {
         "good.nii.gz": packed,
         "absurd_affine.nii": nifti(affine=skewed),
+        "bomb.nii.gz": bomb(),
+        "cut_header.nii": whole[:200],
         "cut_short.nii.gz": packed[: len(packed) // 2],
         "flat_affine.nii": nifti(affine=singular),
         "four_d.nii.gz": gzip.compress(nifti(volumes=3), mtime=0),
@@ -73,6 +81,7 @@ def main() -> None:
         (folder / "scans" / name).write_bytes(content)
     (folder / "models" / "code.pt").write_bytes(torch_file({"model_state_dict": Shell()}))
     (folder / "models" / "page.pt").write_text("<!DOCTYPE html><html>404</html>")
+    (folder / "constant.nii").write_bytes(nifti(values=[5] * SIZE**3))
     (folder / "small_mask.nii").write_bytes(nifti(shape=(5, 5, 5), values=[1] * 125))
 
 

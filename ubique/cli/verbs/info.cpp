@@ -6,11 +6,10 @@
 
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/text.h"
+#include "ubique/cli/device_summary.h"
 #include "ubique/cli/verb.h"
 #include "ubique/device/host.h"
 #include "ubique/device/select.h"
-#include "ubique/plan/plan.h"
-#include "ubique/probe/cache.h"
 
 namespace ubique::cli {
 namespace {
@@ -31,30 +30,6 @@ bool is_there(const std::string& backend) {
 }
 
 double gigabytes(std::int64_t bytes) { return std::round(static_cast<double>(bytes) / 1e7) / 100; }
-
-const char* yes_no(bool value) { return value ? "True" : "False"; }
-
-std::vector<std::string> names_of(const std::vector<DType>& dtypes) {
-  std::vector<std::string> names;
-  for (auto dtype : dtypes) names.emplace_back(to_string(dtype));
-  return names;
-}
-
-/// What the planner would choose for causal attention here, from the probes if they have been run.
-std::string attention_backend(const Facts& facts) {
-  plan::Needs needs;
-  needs.name = "causal attention";
-  needs.parameters = {{.name = "weights", .count = 1 << 20}};
-  needs.activations.run = 1 << 20;
-  needs.attention = {{.heads = 8, .kv_heads = 8, .queries = 1024, .keys = 1024, .causal = true}};
-  needs.tolerates_f16 = needs.tolerates_bf16 = true;
-  plan::Wishes wishes;
-  wishes.mode = plan::Mode::Run;
-  const auto report = probe::load_cached_report(facts).value_or(probe::Report{});
-  return std::string(to_string(plan::make_plan(facts, report, needs, wishes).attention.value));
-}
-
-bool supports_bf16(const Facts& facts) { return facts.has_dtype(DType::BF16); }
 
 std::string device_table(const device::Selection& selection) {
   Table table({"Property", "Value"});
@@ -96,27 +71,6 @@ std::string candidates_table(const device::Selection& selection) {
   return table.to_text();
 }
 
-std::string summary_block(const device::Selection& selection) {
-  const auto& facts = selection.facts;
-  Table table({"Device Backend Summary", ""});
-  table.add_row({"Platform", fmt::format("{} ({})", facts.platform, facts.os_version)});
-  table.add_row({"Device", fmt::format("{}  {}", facts.backend, facts.label())});
-  table.add_row({"Why", selection.reason});
-  table.limit_width(1, 76);
-  table.add_row({"Attention Backend", attention_backend(facts)});
-  table.add_row(
-      {"Max Memory", fmt::format("{:.1f} GB ({})", static_cast<double>(facts.budget_bytes) / 1e9,
-                                 facts.budget_reason)});
-  table.add_row({"Supports bf16", yes_no(supports_bf16(facts))});
-  table.add_row({"Native dtypes", join(names_of(facts.native_dtypes), ", ")});
-  if (!facts.instruction_sets.empty()) {
-    table.add_row({"Instruction sets", join(facts.instruction_sets, ", ")});
-  }
-  if (!facts.driver.empty()) table.add_row({"Driver", facts.driver});
-  if (!facts.untested.empty()) table.add_row({"Untested", facts.untested + ": never run by us"});
-  return table.to_text();
-}
-
 Json facts_json(const Facts& facts) {
   return {{"backend", facts.backend},
           {"kind", to_string(facts.kind)},
@@ -132,7 +86,7 @@ Json facts_json(const Facts& facts) {
           {"capability", facts.capability},
           {"chip", facts.chip},
           {"cores", facts.cores},
-          {"native_dtypes", names_of(facts.native_dtypes)},
+          {"native_dtypes", dtype_names(facts.native_dtypes)},
           {"instruction_sets", facts.instruction_sets},
           {"memory_gbps", facts.memory_gbps},
           {"driver", facts.driver}};
@@ -177,7 +131,7 @@ ExitCode run_info(const CommonFlags& flags) {
     print_json(info_json(selection));
   } else {
     print_out(device_table(selection) + "\n" + candidates_table(selection) + "\n" +
-              summary_block(selection));
+              summary_block(selection, flags.verbose));
   }
   return ExitCode::Ok;
 }
@@ -190,6 +144,7 @@ Verb info_verb() {
           .description = {},
           .examples = {{"ubique info", "this machine and the device that auto picks"},
                        {"ubique info --device cuda:1", "another device"},
+                       {"ubique info -v", "more about memory, probes and folders"},
                        {"ubique info --json", "the same for programs"}},
           .setup = [](CLI::App& command) -> std::function<ExitCode()> {
             auto flags = add_common_flags(command, /*with_device=*/true);

@@ -2,12 +2,10 @@
 // `ubique plan`: how a model would run on this machine, or on machines described by profiles.
 #include <fmt/format.h>
 
-#include <cstdlib>
-
-#include "ubique/base/numbers/dtype.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/text.h"
+#include "ubique/cli/config_files.h"
 #include "ubique/cli/verb.h"
 #include "ubique/cli/wish_options.h"
 #include "ubique/device/profile.h"
@@ -34,29 +32,11 @@ struct Machine {
   probe::Report report;
 };
 
-/// ACE-Step's variable becomes a flag, and a message about a flag would not name it.
-void check_pipeline_dtype(std::string text) {
-  const auto given = text;
-  if (text.starts_with("torch.")) text.erase(0, 6);
-  const auto dtype = parse_dtype(text);
-  check(text == "auto" || (dtype && is_floating(*dtype) && size_of(*dtype) > 1), ErrorKind::Usage,
-        "[cli.plan] environment ACE_PIPELINE_DTYPE: not a dtype to compute in; got '{}', expected "
-        "auto, f32, bf16, f16 or f64.",
-        given);
-}
-
 plan::Wishes read_plan_wishes(const PlanFlags& flags, const plan::Needs& needs) {
   auto config = flags.config.empty() ? Config() : Config::from_file(flags.config);
   set_flags(config, flags.wishes);
   if (flags.common->device != "auto") config.set_flag("device", flags.common->device);
-  // ACE-Step users already set this variable; our own flag and variable take precedence.
-  const char* dtype = std::getenv("ACE_PIPELINE_DTYPE");
-  const bool ours = flags.wishes.contains("dtype") && !flags.wishes.at("dtype").empty();
-  if (needs.family == "acestep" && dtype != nullptr && *dtype != '\0' && !ours &&
-      std::getenv("UBIQUE_DTYPE") == nullptr) {
-    check_pipeline_dtype(dtype);
-    config.set_flag("dtype", dtype);
-  }
+  add_family_variables(config, needs.family);
   const auto wishes = plan::read_wishes(config);
   config.finish();
   return wishes;
@@ -158,7 +138,7 @@ plan::Needs planned_needs(const PlanFlags& flags) {
         "[cli.plan] what to plan for? got {}, expected a family such as meshnet, or --needs with a "
         "YAML file.",
         flags.family.empty() ? "neither" : "both a family and --needs");
-  if (flags.family.empty()) return plan::read_needs_file(flags.needs);
+  if (flags.family.empty()) return plan::read_needs_file(config_path("needs", flags.needs));
   Config config;
   for (const auto& setting : flags.settings) {
     const auto equals = setting.find('=');
@@ -195,7 +175,8 @@ std::function<ExitCode()> setup_plan(CLI::App& app) {
   app.add_option("family", flags->family, "a family: " + join(families, ", "))->type_name("FAMILY");
   app.add_option("--set", flags->settings, "a setting of its model, e.g. channels=16")
       ->type_name("KEY=VALUE");
-  app.add_option("--needs", flags->needs, "YAML file that says what the model needs")
+  app.add_option("--needs", flags->needs,
+                 "YAML file that says what the model needs, or a name of configs/needs")
       ->type_name("FILE");
   app.add_option("--on", flags->on, "profiles or profile files, separated by commas, or all")
       ->type_name("LIST");

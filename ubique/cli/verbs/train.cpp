@@ -7,6 +7,7 @@
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/text.h"
+#include "ubique/cli/device_summary.h"
 #include "ubique/cli/family_verb.h"
 #include "ubique/engine/walk/train_walk.h"
 #include "ubique/plan/report.h"
@@ -90,6 +91,9 @@ struct StageResult {
 
 StageResult train_once(const Family& family, const Request& request) {
   engine::Session session(request, plan::Mode::Train);
+  if (log::wanted(log::Severity::Debug)) {
+    log::debug("\n{}", summary_block(session.device(), /*verbose=*/true));
+  }
   const auto trained =
       engine::train_walk(session, request, [&](const Request& own) { return family.task(own); });
   if (trained.dry_run) return {plan_outcome(session.plan()), {}};

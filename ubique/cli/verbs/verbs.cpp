@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "ubique/base/terminal/log.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/cli/verb.h"
 
 namespace ubique::cli {
@@ -40,12 +41,18 @@ std::shared_ptr<CommonFlags> add_common_flags(CLI::App& app, bool with_device) {
   return flags;
 }
 
-void print_out(const std::string& text) {
+namespace {
+
+void write_out(const std::string& text) {
   const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
   check(written && std::fflush(stdout) == 0, ErrorKind::Input,
         "[cli.output] stdout takes no more data; got a write error, expected room for the output.");
 }
 
-void print_json(const Json& document) { print_out(json_text(document, 2) + "\n"); }
+}  // namespace
+
+void print_out(const std::string& text) { write_out(printable_lines(text)); }
+
+void print_json(const Json& document) { write_out(json_text(document, 2) + "\n"); }
 
 }  // namespace ubique::cli
