@@ -1,7 +1,7 @@
 # The few commands a person needs. Everything is set up on the way: `make test` works in a fresh clone.
 .DEFAULT_GOAL := build
 .PHONY: setup configure build build-all web demo test test-asan test-fuzz test-peers test-install \
-        test-web test-slow lint format bench bench-web install build-times clean help
+        test-hostile test-web test-slow lint format bench bench-web install build-times clean help
 SHELL := bash
 PRESET ?= cpu
 BUILD := build/$(PRESET)
@@ -49,6 +49,10 @@ test-asan: setup  ## base, io and data under AddressSanitizer and UBSan
 test-fuzz: setup  ## every reader fuzzed: the same inputs, or FUZZ_SECONDS of new ones
 	@$(TIMED) build-sanitize tools/sanitize
 	@$(TIMED) fuzz tools/fuzz $(FUZZ_SECONDS)
+
+test-hostile: build-all  ## whole commands on HOSTILE_INPUTS (20,000) damaged and lying files
+	@$(TIMED) hostile python3 tests/hostile/hostile.py $(BUILD)/bin/hostile_worker $(UBIQUE) $(BUILD)/hostile \
+	  --inputs $(or $(HOSTILE_INPUTS),20000) --seed $(or $(HOSTILE_SEED),2)
 
 test-install: build  ## the installed tree, moved away, used by a consumer project
 	@$(TIMED) install-test tools/test_install $(BUILD)

@@ -19,6 +19,7 @@ except ImportError as error:
     MISSING = str(error)
 
 TARGET = (40, 36, 44)
+SPACINGS = ((1, 1, 1), (0.9, 1.1, 1.0))  # mm, taken in turn
 
 
 def random_affine(random, spacing, slant):
@@ -69,9 +70,10 @@ class ConformAgreesWithNibabelAndScipy(unittest.TestCase):
             image = self.write("image.nii.gz", values, affine, slope)
             yield image, self.write("mask.nii", mask.astype(np.uint8), affine)
 
-    def conform(self, method):
-        out = self.drive("conform", method, *TARGET, 1, self.path("image.nii.gz"),
-                         self.path("image.raw"), self.path("mask.nii"), self.path("mask.raw"))
+    def conform(self, method, spacing):
+        out = self.drive("conform", method, *TARGET, ",".join(map(str, spacing)),
+                         self.path("image.nii.gz"), self.path("image.raw"), self.path("mask.nii"),
+                         self.path("mask.raw"))
         found = json.loads(out)
         self.assertEqual(tuple(found["shape"]), TARGET)
         values = np.fromfile(self.path("image.raw"), np.float32).reshape(TARGET)
@@ -88,24 +90,24 @@ class ConformAgreesWithNibabelAndScipy(unittest.TestCase):
         self.assertEqual(self.drive("axes", input=text).split(), expected)
 
     def test_scipy_zoom(self):
-        for image, mask in self.scans([None, 0.25, 0.0123] * 6):
-            spacing = np.sqrt((image.affine[:3, :3] ** 2).sum(axis=0))
-            expected = self.crop_or_pad(ndimage.zoom(image.get_fdata(dtype=np.float32), spacing,
+        for case, (image, mask) in enumerate(self.scans([None, 0.25, 0.0123] * 6)):
+            target = SPACINGS[case % 2]
+            zoom = np.sqrt((image.affine[:3, :3] ** 2).sum(axis=0)) / target
+            expected = self.crop_or_pad(ndimage.zoom(image.get_fdata(dtype=np.float32), zoom,
                                                      order=1))
-            expected_mask = self.crop_or_pad(ndimage.zoom(mask.get_fdata(dtype=np.float32), spacing,
+            expected_mask = self.crop_or_pad(ndimage.zoom(mask.get_fdata(dtype=np.float32), zoom,
                                                           order=0)) > 0
-            values, labels, affine = self.conform("scipy_zoom")
+            values, labels, affine = self.conform("scipy_zoom", target)
             np.testing.assert_allclose(values, expected, rtol=1.5e-7, atol=1e-5)
             np.testing.assert_array_equal(labels, expected_mask)
-            self.check_zoom_affine(image, affine)
+            self.check_zoom_affine(image, affine, zoom)
 
-    def check_zoom_affine(self, image, affine):
+    def check_zoom_affine(self, image, affine, zoom):
         """Where a voxel of the result says it lies, the source has what was interpolated."""
         to_source = np.linalg.inv(image.affine) @ affine
-        spacing = np.sqrt((image.affine[:3, :3] ** 2).sum(axis=0))
         for axis in range(3):
             n = image.shape[axis]
-            m = int(round(n * spacing[axis]))
+            m = int(round(n * zoom[axis]))
             start = (m - TARGET[axis]) // 2 if m > TARGET[axis] else -((TARGET[axis] - m) // 2)
             step = (n - 1) / (m - 1)
             self.assertAlmostEqual(to_source[axis, axis], step, places=9)
@@ -121,10 +123,11 @@ class ConformAgreesWithNibabelAndScipy(unittest.TestCase):
         return np.pad(values, list(zip(before, after)))
 
     def test_nibabel_conform(self):
-        for image, mask in self.scans([None, 0.25, 0.0123] * 6):
-            expected = nibabel.processing.conform(image, TARGET, (1, 1, 1), order=1)
+        for case, (image, mask) in enumerate(self.scans([None, 0.25, 0.0123] * 6)):
+            target = SPACINGS[case % 2]
+            expected = nibabel.processing.conform(image, TARGET, target, order=1)
             expected_mask = nibabel.processing.resample_from_to(mask, expected, order=0)
-            values, labels, affine = self.conform("nibabel_conform")
+            values, labels, affine = self.conform("nibabel_conform", target)
             np.testing.assert_allclose(affine, expected.affine, atol=1e-10)
             difference = np.abs(values - expected.get_fdata())
             # Whole numbers in the file stay whole: halves may be rounded either way.
