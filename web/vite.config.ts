@@ -2,6 +2,7 @@
 // How the pages are built, one at a time and named by the mode: each is a folder of static files
 // with relative addresses, for any host and any subfolder of it. Tests run from this folder instead
 // of a page's.
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
@@ -20,13 +21,31 @@ const sharedHtml: Plugin = {
   },
 };
 
+function sha256(text: string): string {
+  const asParsed = text.replaceAll('\r\n', '\n');
+  return `'sha256-${createHash('sha256').update(asParsed).digest('base64')}'`;
+}
+
+/** Allows the scripts that stand in index.html itself by their hashes, and no others: text that
+ * gets into the page can then not run as a script. */
+const inlineScripts: Plugin = {
+  name: 'ubique-inline-scripts',
+  transformIndexHtml: {
+    order: 'post',
+    handler: (html) => {
+      const scripts = [...html.matchAll(/<script>(.*?)<\/script>/gs)];
+      return html.replace('%inline-scripts%', scripts.map(([, text]) => sha256(text)).join(' '));
+    },
+  },
+};
+
 export default defineConfig(({ mode }) => {
   const testing = mode === 'test';
   return {
     root: testing ? web : `${web}/${mode}`,
     base: './',
     publicDir: `${web}/shared/public`,
-    plugins: [sharedHtml],
+    plugins: [sharedHtml, inlineScripts],
     build: {
       outDir: `${web}/../build/web/${mode}`,
       emptyOutDir: true,

@@ -15,5 +15,5 @@ export function launch(
 ): Promise<Browser>;
 export function serve(
   mounts: Record<string, string | Buffer>,
-  options?: { isolated?: boolean },
+  options?: { isolated?: boolean; shortNames?: boolean },
 ): Promise<StaticServer>;

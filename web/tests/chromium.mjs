@@ -53,12 +53,16 @@ function send(file, headers, response) {
 }
 
 /** Folders and bytes by the path they are served under: { '/': folder, '/head': bytes }. Without
- * special headers, as plain hosts do, unless pages are to be isolated. */
-export async function serve(mounts, { isolated = false } = {}) {
+ * special headers, as plain hosts do, unless pages are to be isolated. With shortNames
+ * a/index.html is redirected to a/, as `npx serve` does. */
+export async function serve(mounts, { isolated = false, shortNames = false } = {}) {
   const prefixes = Object.keys(mounts).sort((a, b) => b.length - a.length);
   const headers = isolated ? ISOLATION : {};
   const server = createServer((request, response) => {
     const path = decodeURIComponent(new URL(request.url, 'http://host').pathname);
+    if (shortNames && path.endsWith('/index.html')) {
+      return void response.writeHead(301, { Location: path.slice(0, -'index.html'.length) }).end();
+    }
     const prefix = prefixes.find((start) => path.startsWith(start));
     if (prefix === undefined) return void response.writeHead(404).end();
     const mounted = mounts[prefix];

@@ -13,7 +13,7 @@ export interface Label {
 export interface Preprocessing {
   conform: 'scipy_zoom' | 'nibabel_conform' | 'brainchop' | 'none';
   shape: Shape3;
-  spacing: number; // mm, along every axis
+  spacing: number | [number, number, number]; // mm, along every axis or each of them
   normalization: 'min_max' | 'quantile' | 'z_score' | 'none';
   low_quantile: number;
   high_quantile: number;

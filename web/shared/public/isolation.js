@@ -11,6 +11,9 @@ const isolationHeaders = {
 
 async function isolated(request) {
   const response = await fetch(request);
+  // A redirect of the page itself, which the browser follows and asks again; or another origin's
+  // answer. Neither can be copied.
+  if (response.status === 0) return response;
   const headers = new Headers(response.headers);
   for (const [name, value] of Object.entries(isolationHeaders)) headers.set(name, value);
   const { body, status, statusText } = response;

@@ -41,7 +41,19 @@ export const launchPage = () => launch('webgl'); // which the viewer needs
 export interface Visit {
   page: Page;
   requests: string[]; // addresses asked for, in order
-  complaints: string[]; // of the page's own code: what nobody caught
+  complaints: string[]; // errors that nobody caught, and what the page's policy refused
+}
+
+/** Notes from now on what the page asks for and what goes wrong in it. */
+export function watched(page: Page): Visit {
+  const requests: string[] = [];
+  const complaints: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  page.on('pageerror', (error) => complaints.push(error.message));
+  page.on('console', (message) => {
+    if (message.text().includes('Content Security Policy')) complaints.push(message.text());
+  });
+  return { page, requests, complaints };
 }
 
 /** A person's first visit: nothing stored, page and model loaded. */
@@ -51,18 +63,15 @@ export async function visit(
   options: BrowserContextOptions = {},
 ): Promise<Visit> {
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  const page = await context.newPage();
-  const requests: string[] = [];
-  const complaints: string[] = [];
-  page.on('request', (request) => requests.push(request.url()));
-  page.on('pageerror', (error) => complaints.push(error.message));
+  const visited = watched(await context.newPage());
+  const { page } = visited;
   await page.goto(address);
   if (options.serviceWorkers !== 'block') {
     await page.waitForFunction(() => crossOriginIsolated); // after one reload
   }
   await page.waitForSelector('#model-facts:not([hidden])');
   await page.waitForSelector('#cancel', { state: 'hidden' });
-  return { page, requests, complaints };
+  return visited;
 }
 
 export async function planned(page: Page): Promise<void> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page wherever it is put: on a plain host, in a subfolder, without service workers, without
-// WebGL, opened from a file; and what its folder holds.
+// The page wherever it is put: on a plain host, in a subfolder, on a host that redirects, without
+// service workers, without WebGL, opened from a file; and what its folder holds.
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,6 +39,18 @@ describe.skipIf(!canRun())('the page', () => {
     const elsewhere = (url: string) => url.startsWith('http') && !url.includes('/some/where/');
     expect(requests.filter(elsewhere)).toEqual([]);
     await page.context().close();
+  });
+
+  test('opens a second time where the host redirects to shorter addresses', async () => {
+    const host = await serve({ '/': pageFolder }, { shortNames: true });
+    const { page } = await visit(browser, `${host.origin}/index.html`);
+    expect(await page.evaluate(() => navigator.serviceWorker.controller !== null)).toBe(true);
+    await page.goto(`${host.origin}/index.html`); // now through the service worker
+    expect(page.url()).toBe(`${host.origin}/`);
+    expect(await page.evaluate(() => crossOriginIsolated)).toBe(true);
+    await page.waitForSelector('#model-facts:not([hidden])');
+    await page.context().close();
+    await host.close();
   });
 
   test('works with one thread where service workers are refused', async () => {

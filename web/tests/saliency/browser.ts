@@ -6,6 +6,7 @@ import { basename, join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Pixels } from '../../saliency/src/images/raster';
 import { CHROMIUM } from '../chromium.mjs';
+import { type Visit, watched } from '../page/browser';
 import { scratchFolder, ubique } from '../scans/ubique';
 import { parsePng, readPng } from './png';
 
@@ -25,12 +26,6 @@ export function canRun(): boolean {
   return false;
 }
 
-export interface Visit {
-  page: Page;
-  requests: string[]; // addresses asked for, in order
-  complaints: string[]; // of the page's own code: what nobody caught
-}
-
 /** A person's first visit: nothing stored; the page is ready, and its model if it is waited for. */
 export async function visit(
   browser: Browser,
@@ -39,17 +34,14 @@ export async function visit(
 ): Promise<Visit> {
   const { wait = true, ...rest } = options;
   const context = await browser.newContext({ viewport: { width: 1280, height: 1000 }, ...rest });
-  const page = await context.newPage();
+  const visited = watched(await context.newPage());
+  const { page } = visited;
   page.setDefaultTimeout(120_000); // on a machine that has other work too
-  const requests: string[] = [];
-  const complaints: string[] = [];
-  page.on('request', (request) => requests.push(request.url()));
-  page.on('pageerror', (error) => complaints.push(error.message));
   await page.goto(address);
   await page.waitForFunction(() => crossOriginIsolated); // after one reload
   await page.locator('#threads', { hasText: 'Threads' }).waitFor({ state: 'attached' });
   if (wait) await page.waitForSelector('#engines-fold:not([hidden])');
-  return { page, requests, complaints };
+  return visited;
 }
 
 /** Waits until the picture of that name has its map. */

@@ -6,10 +6,10 @@ import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type StaticServer, launch, serve } from '../chromium.mjs';
-import { picture } from '../page/browser';
+import { type Visit, picture } from '../page/browser';
 import { scratchFolder } from '../scans/ubique';
 import {
-  type Visit, canRun, canvasPixels, downloaded, drop, looked, openPicture, otherPath, pageFolder, picturePath,
+  canRun, canvasPixels, downloaded, drop, looked, openPicture, otherPath, pageFolder, picturePath,
   ubiqueRun, visit,
 } from './browser';
 import { turnedJpeg, withOpacity } from './files';

@@ -18,7 +18,7 @@ function how(
   conform: Preprocessing['conform'],
   normalization: Preprocessing['normalization'],
   shape: Shape3,
-  spacing: number,
+  spacing: Preprocessing['spacing'],
 ): Preprocessing {
   return { conform, normalization, shape, spacing, low_quantile: 0.05, high_quantile: 0.95 };
 }
@@ -49,6 +49,14 @@ describe.skipIf(!isThere(goldens, 'the recorded results'))('recorded results', (
       });
     }
   }
+
+  test('scipy_zoom to another spacing along each axis gives the original values', async () => {
+    const scan = await readScan(scanFile(join(goldens, 'prep_a_image.nii.gz')), 'prep_a');
+    const { tensors } = readSafetensors(join(goldens, 'prep_a_36x52x40_1p3mm.safetensors'));
+    const expected = tensors.get('scipy_zoom.image_before_norm')?.values as Float32Array;
+    const { values } = prepare(scan, how('scipy_zoom', 'none', [36, 52, 40], [1.3, 0.8, 1.25]));
+    expect(largestDifference(values, expected)).toBeLessThanOrEqual(1e-4);
+  });
 
   test('min-max of a zoomed scan gives the values of the original', async () => {
     const scan = await readScan(scanFile(join(goldens, 'prep_a_image.nii.gz')), 'prep_a');
@@ -85,9 +93,10 @@ describe.skipIf(!isThere(ubiqueBinary, 'ubique'))('ubique itself', () => {
     for (const method of ['scipy_zoom', 'nibabel_conform', 'brainchop', 'none'] as const) {
       test(`${name} conformed by ${method} has the same values and place`, async () => {
         const path = scans.get(name) ?? '';
-        const expected = preparedByUbique(path, method, 'none', [36, 30, 33], 5.5);
+        const spacing: Preprocessing['spacing'] = name === 'another head' ? [5, 6, 5.5] : 5.5;
+        const expected = preparedByUbique(path, method, 'none', [36, 30, 33], spacing);
         const scan = await readScan(scanFile(path), name);
-        const got = prepare(scan, how(method, 'none', [36, 30, 33], 5.5));
+        const got = prepare(scan, how(method, 'none', [36, 30, 33], spacing));
         expect(got.shape).toEqual(expected.shape);
         expect(largestDifference(got.values, expected.values)).toBeLessThanOrEqual(1e-3);
         const affine = Float32Array.from(got.affine.flat());

@@ -84,13 +84,12 @@ export function preparedByUbique(
   conform: string,
   normalization: string,
   shape: Shape3,
-  spacing: number,
+  spacing: number | number[],
 ): Conformed {
   const folder = scratchFolder();
   mkdirSync(join(folder, 'study'));
-  // A study must be large enough to be divided, and have masks; which ones is all the same here.
-  const paths = new Array<string>(9).fill(scan);
-  const study = { num_samples: 9, image_paths: paths, mask_paths: paths };
+  // A study must have masks; which ones is all the same here.
+  const study = { num_samples: 1, image_paths: [scan], mask_paths: [scan] };
   writeFileSync(join(folder, 'study', 'dataset_info.json'), JSON.stringify(study));
   ubique(
     'data', 'meshnet', 'prepare', '-d', join(folder, 'study'), '--cache', join(folder, 'cache'),

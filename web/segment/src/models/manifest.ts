@@ -11,6 +11,12 @@ function isShape(value: unknown): boolean {
   );
 }
 
+/** One number for all axes, or three. */
+function isSpacing(value: unknown): boolean {
+  const lengths = Array.isArray(value) ? value : [value, value, value];
+  return lengths.length === 3 && lengths.every((mm) => typeof mm === 'number' && mm > 0);
+}
+
 function isLabel(value: unknown): boolean {
   return (
     isFields(value) &&
@@ -28,7 +34,7 @@ function preprocessingProblem(value: unknown): string | undefined {
   if (!isFields(value)) return 'preprocessing is missing';
   if (!conforms.includes(String(value.conform))) return `conform is '${String(value.conform)}'`;
   if (!isShape(value.shape)) return 'preprocessing has no shape of three lengths';
-  if (!(typeof value.spacing === 'number' && value.spacing > 0)) return 'spacing is not above 0';
+  if (!isSpacing(value.spacing)) return 'spacing is not above 0';
   if (!normalizations.includes(String(value.normalization))) {
     return `normalization is '${String(value.normalization)}'`;
   }

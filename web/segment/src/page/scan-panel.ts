@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Step 1: which scan. Tells what a person chose, shows what was opened.
 import type { Manifest } from '../model';
+import { everyAxis } from '../scans/affine';
 import type { ScanFacts, ScanSource } from '../scans/workshop';
 import { byId, fillFacts } from '../../../shared/page/elements';
 import { shapeText } from '../../../shared/page/words';
@@ -15,7 +16,8 @@ const headField = 192; // mm
 
 /** As fine as the model looks at it, within reason. */
 export function headFor(manifest: Manifest | undefined): ScanSource {
-  const wanted = Math.round(headField / (manifest?.preprocessing.spacing ?? 3));
+  const finest = Math.min(...everyAxis(manifest?.preprocessing.spacing ?? 3));
+  const wanted = Math.round(headField / finest);
   const size = Math.min(Math.max(wanted, headSizes.least), headSizes.most);
   return { kind: 'head', options: { size, seed: 7 } };
 }

@@ -32,10 +32,14 @@ const normalizationWords: Record<Preprocessing['normalization'], string> = {
   none: 'brightness as it is',
 };
 
+function targetText({ spacing }: Preprocessing): string {
+  return typeof spacing === 'number' ? `${spacing} mm` : spacingText(spacing);
+}
+
 export function preprocessingText(how: Preprocessing): string {
   const grid =
     how.conform === 'none'
       ? 'on its own grid'
-      : `${conformWords[how.conform]} ${shapeText(how.shape)} voxels of ${how.spacing} mm`;
+      : `${conformWords[how.conform]} ${shapeText(how.shape)} voxels of ${targetText(how)}`;
   return `${grid}, ${normalizationWords[how.normalization]}`;
 }

@@ -20,6 +20,11 @@ export function copyAffine(a: Affine): Affine {
   return [[...a[0]], [...a[1]], [...a[2]], [...a[3]]];
 }
 
+/** One number stands for all axes. */
+export function everyAxis(spacing: number | Vector3): Vector3 {
+  return typeof spacing === 'number' ? [spacing, spacing, spacing] : spacing;
+}
+
 /** Millimetres per voxel along each axis. */
 export function spacingOf(a: Affine): Vector3 {
   const length = (axis: number) =>

@@ -2,7 +2,7 @@
 // The scan as BrainChop gives it to its networks: a cube in LIA axes, 8 bits, brightness cut where
 // the top thousandth of the non-zero voxels begins.
 import type { Shape3 } from '../model';
-import { type Affine, inverse, multiply, zeroAffine } from './affine';
+import { type Affine, type Vector3, inverse, multiply, zeroAffine } from './affine';
 import type { VolumeGrid } from './grid';
 import {
   axisCodes,
@@ -31,8 +31,10 @@ function is8Bit(scan: Scan): boolean {
   return scan.header.type === 'u8' && scan.storedIntegers;
 }
 
-function isConformed(scan: Scan, shape: Shape3): boolean {
+/** BrainChop asks nothing of the scan's own spacing, but its target has 1 mm only. */
+function isConformed(scan: Scan, shape: Shape3, spacing: Vector3): boolean {
   return (
+    spacing.every((length) => length === 1) &&
     is8Bit(scan) &&
     scan.volume.shape.every((length, axis) => length === shape[axis]) &&
     axisCodes(scan.volume.affine) === browserAxes
@@ -79,11 +81,11 @@ function to8Bits(values: Float32Array, { low, factor }: RobustScale): void {
 
 /** The scanner's directions in LIA order, the middles n / 2 (of the file's own axes) in one
  * place. */
-function browserAffine(from: Shape3, affine: Affine, to: Shape3, spacing: number): Affine {
+function browserAffine(from: Shape3, affine: Affine, to: Shape3, spacing: Vector3): Affine {
   const result = zeroAffine();
-  result[0][0] = -spacing; // i to the left
-  result[2][1] = -spacing; // j down
-  result[1][2] = spacing; // k to the front
+  result[0][0] = -spacing[0]; // i to the left
+  result[2][1] = -spacing[1]; // j down
+  result[1][2] = spacing[2]; // k to the front
   for (let row = 0; row < 3; ++row) {
     result[row][3] = affine[row][3];
     for (let axis = 0; axis < 3; ++axis) {
@@ -94,8 +96,10 @@ function browserAffine(from: Shape3, affine: Affine, to: Shape3, spacing: number
 }
 
 /** Values 0 to 255, whole numbers. */
-export function conformForBrowser(scan: Scan, shape: Shape3, spacing: number): VolumeGrid {
-  if (isConformed(scan, shape)) return { ...scan.volume, values: scan.volume.values.slice() };
+export function conformForBrowser(scan: Scan, shape: Shape3, spacing: Vector3): VolumeGrid {
+  if (isConformed(scan, shape, spacing)) {
+    return { ...scan.volume, values: scan.volume.values.slice() };
+  }
   const affine = browserAffine(scan.volume.shape, scan.volume.affine, shape, spacing);
   // Resampled in canonical axes, where straight scans need no voxel-by-voxel work, then turned.
   const source = toCanonical(scan.volume);

@@ -2,19 +2,19 @@
 // The way of nibabel's conform: the scan's own directions (so that no axis ever mixes with
 // another), the middle voxel staying where it is. Takes grids in canonical axes.
 import type { Shape3 } from '../model';
-import { type Affine, copyAffine, inverse, multiply, spacingOf } from './affine';
+import { type Affine, type Vector3, copyAffine, inverse, multiply, spacingOf } from './affine';
 import type { VolumeGrid } from './grid';
 import type { Rounding } from './resample';
 import { resampleLinear } from './resample-affine';
 
-function centredAffine(from: Shape3, canonical: Affine, to: Shape3, targetSpacing: number): Affine {
+function centredAffine(from: Shape3, canonical: Affine, to: Shape3, target: Vector3): Affine {
   const spacing = spacingOf(canonical);
   const affine = copyAffine(canonical);
   for (let axis = 0; axis < 3; ++axis) {
     const fromMiddle = Math.floor((from[axis] - 1) / 2);
     const toMiddle = Math.floor((to[axis] - 1) / 2);
     for (let row = 0; row < 3; ++row) {
-      affine[row][axis] = (canonical[row][axis] * targetSpacing) / spacing[axis];
+      affine[row][axis] = (canonical[row][axis] * target[axis]) / spacing[axis];
       affine[row][3] += canonical[row][axis] * fromMiddle - affine[row][axis] * toMiddle;
     }
   }
@@ -24,7 +24,7 @@ function centredAffine(from: Shape3, canonical: Affine, to: Shape3, targetSpacin
 export function resampleCentred(
   canonical: VolumeGrid,
   shape: Shape3,
-  spacing: number,
+  spacing: Vector3,
   rounding: Rounding,
 ): VolumeGrid {
   const affine = centredAffine(canonical.shape, canonical.affine, shape, spacing);

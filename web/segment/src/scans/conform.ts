@@ -2,6 +2,7 @@
 // From a scan as the scanner left it to the cube a network takes, in the exact way that the network
 // was trained with.
 import type { Preprocessing } from '../model';
+import { everyAxis } from './affine';
 import { conformForBrowser } from './conform-browser';
 import { resampleCentred } from './conform-centred';
 import type { VolumeGrid } from './grid';
@@ -11,7 +12,8 @@ import type { Scan } from './scan';
 import { zoomTo } from './zoom';
 
 function conform(scan: Scan, how: Preprocessing): VolumeGrid {
-  const { shape, spacing } = how;
+  const { shape } = how;
+  const spacing = everyAxis(how.spacing);
   if (how.conform === 'brainchop') return conformForBrowser(scan, shape, spacing);
   const canonical = toCanonical(scan.volume);
   if (how.conform === 'scipy_zoom') return zoomTo(canonical, shape, spacing);

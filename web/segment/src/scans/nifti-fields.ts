@@ -17,6 +17,7 @@ export interface NiftiFields {
   inter: number;
   units: number;
   description: string;
+  intentName: string; // what the values are
   qformCode: number;
   sformCode: number;
   quaternion: number[]; // b, c, d
@@ -37,21 +38,24 @@ const layouts = {
     bytes: 348, whole: 2 as Width, real: 4 as Width, code: 2 as Width, unit: 1 as Width,
     magic: 344, datatype: 70, bitpix: 72, dim: 40, pixdim: 76, voxOffset: 108,
     slope: 112, inter: 116, units: 123, description: 148,
-    qformCode: 252, sformCode: 254, quaternion: 256, qoffset: 268, srow: 280,
+    qformCode: 252, sformCode: 254, quaternion: 256, qoffset: 268, srow: 280, intentName: 328,
   },
   2: {
     bytes: 540, whole: 8 as Width, real: 8 as Width, code: 4 as Width, unit: 4 as Width,
     magic: 4, datatype: 12, bitpix: 14, dim: 16, pixdim: 104, voxOffset: 168,
     slope: 176, inter: 184, units: 500, description: 240,
-    qformCode: 344, sformCode: 348, quaternion: 352, qoffset: 376, srow: 400,
+    qformCode: 344, sformCode: 348, quaternion: 352, qoffset: 376, srow: 400, intentName: 508,
   },
 };
 const descriptionBytes = 80;
+const intentBytes = 16;
 const endOfLines = [0x0d, 0x0a, 0x1a, 0x0a]; // shows a transfer in text mode
 
 function textAt(bytes: Uint8Array, offset: number, length: number): string {
   return String.fromCharCode(...bytes.subarray(offset, offset + length));
 }
+
+const untilZero = (text: string): string => text.replace(/\0.*$/s, '');
 
 /** 1 or 2 by the magic, 0 for anything else. */
 export function niftiVersion(start: Uint8Array): 0 | 1 | 2 {
@@ -142,7 +146,8 @@ export function parseFields(start: Uint8Array, name: string): NiftiFields {
     slope: read.real(at.slope, at.real),
     inter: read.real(at.inter, at.real),
     units: read.whole(at.units, at.unit),
-    description: textAt(start, at.description, descriptionBytes).replace(/\0.*$/s, ''),
+    description: untilZero(textAt(start, at.description, descriptionBytes)),
+    intentName: untilZero(textAt(start, at.intentName, intentBytes)),
     qformCode: read.whole(at.qformCode, at.code),
     sformCode: read.whole(at.sformCode, at.code),
     quaternion: read.reals(at.quaternion, at.real, 3),
@@ -169,6 +174,7 @@ export function headerBytes(fields: NiftiFields): Uint8Array<ArrayBuffer> {
   reals(at.voxOffset, [fields.voxOffset, fields.slope, fields.inter]);
   view.setInt8(at.units, fields.units);
   text(at.description, fields.description, descriptionBytes - 1);
+  text(at.intentName, fields.intentName, intentBytes - 1);
   view.setInt16(at.qformCode, fields.qformCode, true);
   view.setInt16(at.sformCode, fields.sformCode, true);
   reals(at.quaternion, fields.quaternion);

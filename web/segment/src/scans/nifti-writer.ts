@@ -12,6 +12,8 @@ import { check } from './scan-error';
 const millimetresAndSeconds = 2 | 8;
 const aligned = 2; // code of an affine that has none: without one no program would look at it
 const sameSpacing = 1e-4;
+// `ubique run` leaves files out of a folder that are marked so: they are results, not scans.
+const resultMark = 'ubique result';
 
 /** What of a scan's header goes on into files made from it. */
 export type HeaderLike = Pick<NiftiHeader, 'qformCode' | 'sformCode' | 'spacing' | 'description'>;
@@ -41,6 +43,7 @@ function fieldsOf(grid: LabelGrid | VolumeGrid, like: HeaderLike): NiftiFields {
     inter: 0,
     units: millimetresAndSeconds,
     description: like.description,
+    intentName: isLabels ? resultMark : '',
     qformCode: qform ? like.qformCode : 0,
     sformCode: like.sformCode || like.qformCode || aligned,
     quaternion: qform?.quaternion ?? [0, 0, 0],

@@ -2,7 +2,7 @@
 // The way of SciPy's zoom (corner aligned, linear), then centre crop, then centre pad; on the part
 // that the crop leaves. Takes grids in canonical axes.
 import type { Shape3 } from '../model';
-import { type Affine, multiply, spacingOf, zeroAffine } from './affine';
+import { type Affine, type Vector3, multiply, spacingOf, zeroAffine } from './affine';
 import type { VolumeGrid } from './grid';
 import { type AxisTable, emptyTable, resampleLinearTables } from './resample';
 import { check } from './scan-error';
@@ -77,9 +77,9 @@ function zoomedAffine(canonical: Affine, axes: ZoomAxis[]): Affine {
   return multiply(canonical, toSource);
 }
 
-export function zoomTo(canonical: VolumeGrid, shape: Shape3, targetSpacing: number): VolumeGrid {
+export function zoomTo(canonical: VolumeGrid, shape: Shape3, target: Vector3): VolumeGrid {
   const spacing = spacingOf(canonical.affine);
-  const axis = (i: number) => zoomAxis(canonical.shape[i], spacing[i], shape[i], targetSpacing);
+  const axis = (i: number) => zoomAxis(canonical.shape[i], spacing[i], shape[i], target[i]);
   const axes = [axis(0), axis(1), axis(2)];
   const values = resampleLinearTables(
     canonical,
