@@ -4,7 +4,7 @@
 
 #include "ubique/data/chat/chat_set.h"
 #include "ubique/models/trm/use/chat_decoder.h"
-#include "ubique/nn/chat_session.h"
+#include "ubique/nn/decode/chat_session.h"
 
 namespace ubique::test {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "ubique/engine/contract/request.h"
-#include "ubique/nn/chat_session.h"
+#include "ubique/nn/decode/chat_session.h"
 
 namespace ubique::engine {
 

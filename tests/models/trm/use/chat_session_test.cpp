@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Chat sessions with a small TRM: seeds, turns, the context window, streaming and refusals.
-#include "ubique/nn/chat_session.h"
+#include "ubique/nn/decode/chat_session.h"
 
 #include <doctest/doctest.h>
 

@@ -6,9 +6,9 @@
 
 #include <cmath>
 
-#include "ubique/base/text/text.h"
-#include "ubique/nn/attention.h"
-#include "ubique/nn/rope.h"
+#include "ubique/nn/layers/attention.h"
+#include "ubique/nn/layers/parameter_tree.h"
+#include "ubique/nn/layers/rope.h"
 
 namespace ubique::trm {
 namespace {
@@ -17,29 +17,12 @@ constexpr const char* kInner = "model.inner.";
 constexpr double kInverseSqrt2 =
     0.707106781;  // keeps the variance of a sum of two, as in the original
 
-/// A module that only gives its tensors a name prefix.
-class Scope final : public torch::nn::Module {};
-
-/// The module that holds the tensor at `path`; missing modules are created.
-torch::nn::Module& scope_of(torch::nn::Module& root, const std::vector<std::string>& path) {
-  auto* module = &root;
-  for (std::size_t i = 0; i + 1 < path.size(); ++i) {
-    const auto children = module->named_children();  // a copy, into which find() points
-    const auto* child = children.find(path[i]);
-    module = child != nullptr ? child->get()
-                              : module->register_module(path[i], std::make_shared<Scope>()).get();
-  }
-  return *module;
-}
-
 at::Tensor add_parameter(torch::nn::Module& root, const std::string& name, at::IntArrayRef shape) {
-  const auto path = split(kInner + name, '.');
-  return scope_of(root, path).register_parameter(path.back(), at::zeros(shape));
+  return nn::add_parameter(root, kInner + name, at::zeros(shape));
 }
 
 at::Tensor add_buffer(torch::nn::Module& root, const std::string& name, at::IntArrayRef shape) {
-  const auto path = split(kInner + name, '.');
-  return scope_of(root, path).register_buffer(path.back(), at::zeros(shape));
+  return nn::add_buffer(root, kInner + name, at::zeros(shape));
 }
 
 }  // namespace

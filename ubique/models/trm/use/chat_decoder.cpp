@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "ubique/base/error.h"
-#include "ubique/nn/attention.h"
+#include "ubique/nn/layers/attention.h"
 
 namespace ubique::trm {
 

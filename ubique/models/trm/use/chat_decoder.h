@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "ubique/models/trm/net/network.h"
-#include "ubique/nn/decoder.h"
-#include "ubique/nn/kv_cache.h"
+#include "ubique/nn/decode/decoder.h"
+#include "ubique/nn/layers/kv_cache.h"
 
 namespace ubique::trm {
 

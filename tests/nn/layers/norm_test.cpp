@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // RMS norm and layer norm against their formulas in f64.
-#include "ubique/nn/norm.h"
+#include "ubique/nn/layers/norm.h"
 
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>

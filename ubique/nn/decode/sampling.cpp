@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranking, the nucleus, and one draw from the remaining probabilities.
-#include "ubique/nn/sampling.h"
+#include "ubique/nn/decode/sampling.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include "ubique/kernels/dispatch/cast_weight.h"
-#include "ubique/nn/kv_cache.h"
+#include "ubique/nn/layers/kv_cache.h"
 
 namespace ubique::nn {
 
@@ -19,6 +19,25 @@ struct AttentionConfig {
   std::int64_t window = 0;    ///< with causal: attend to the last `window` positions only; 0 = all
   at::Tensor cos = {}, sin = {};  ///< rope_tables(); undefined = no rotation
 };
+
+/// Which keys each query attends to, made once per pass and used by all layers of one kind.
+struct AttentionMask {
+  bool causal = false;      ///< plain causal: as many queries as keys, no tensor needed
+  at::Tensor allowed = {};  ///< bool (B or 1, 1, n, m); undefined: by `causal`, else every key
+};
+
+/// The mask of n queries, the last of m positions, under causal attention with a window (0: none).
+/// `explicit_mask` makes a tensor also where `causal` would say the same.
+AttentionMask causal_mask(std::int64_t n, std::int64_t m, std::int64_t window, c10::Device device,
+                          bool explicit_mask = false);
+/// The mask of packed documents: a position attends to earlier ones of its own document. `documents`
+/// (B, T) numbers the document of each position.
+AttentionMask document_mask(const at::Tensor& documents, std::int64_t window);
+
+/// softmax(q·kᵀ/√size)·v for q (B, heads, n, size) and k, v (B, kv heads, m, size), where each key
+/// head serves heads / kv heads queries: (B, heads, n, size).
+at::Tensor masked_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                            const AttentionMask& mask, double dropout = 0);
 
 /// softmax(q·kᵀ/√size)·v for q (B, heads, n, size) and k, v (B, kv heads, m, size), whose last n
 /// positions are the queries': (B, heads, n, size).

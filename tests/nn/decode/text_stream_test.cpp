@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Streaming decode: characters split over tokens, bytes that are no UTF-8, and stopping.
-#include "ubique/nn/text_stream.h"
+#include "ubique/nn/decode/text_stream.h"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Turns, prompts that fit the context window, and the generation loop.
-#include "ubique/nn/chat_session.h"
+#include "ubique/nn/decode/chat_session.h"
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/names.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention against an explicit softmax, grouped against full, windows against masks, and decoding
 // with a KV cache against the full causal pass.
-#include "ubique/nn/attention.h"
+#include "ubique/nn/layers/attention.h"
 
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
@@ -10,8 +10,8 @@
 
 #include "tests/base/scratch.h"
 #include "tests/tensors.h"
-#include "ubique/nn/norm.h"
-#include "ubique/nn/rope.h"
+#include "ubique/nn/layers/norm.h"
+#include "ubique/nn/layers/rope.h"
 
 using namespace ubique;
 using test::distance;

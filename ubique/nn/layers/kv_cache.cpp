@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Allocating and filling a KV cache.
-#include "ubique/nn/kv_cache.h"
+#include "ubique/nn/layers/kv_cache.h"
 
 #include <ATen/ATen.h>
 

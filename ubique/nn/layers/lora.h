@@ -41,10 +41,9 @@ struct Lora {
 /// the weight is no matrix.
 Lora make_lora(const at::Tensor& weight, const LoraOptions& options, const Random& random);
 
-/// The adapted layer: x (..., in) to (..., out). `weight` gets no gradient even if it requires one;
-/// `bias` (out) may be undefined. Dropout draws from torch's generator of the device.
-at::Tensor lora_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                       const Lora& lora, bool training);
+/// What an adapter adds to its layer (linear.h): scale·(x·Aᵀ)·Bᵀ, x (..., in) to (..., out). Dropout
+/// draws from torch's generator of the device.
+at::Tensor lora_product(const at::Tensor& x, const Lora& lora, bool training);
 
 /// W + scale·B·A as a new tensor in the dtype of W; the sum is made in f32.
 at::Tensor merged_weight(const at::Tensor& weight, const Lora& lora);

@@ -6,6 +6,8 @@
 
 #include <string_view>
 
+#include "ubique/nn/layers/linear.h"
+
 namespace ubique::nn {
 
 enum class Activation {
@@ -19,18 +21,12 @@ Activation parse_activation(std::string_view text);  ///< Usage error that lists
 
 at::Tensor activate(const at::Tensor& x, Activation activation);
 
-/// y = x·weightᵀ + bias.
-struct LinearWeights {
-  at::Tensor weight;     ///< (out, in)
-  at::Tensor bias = {};  ///< (out); undefined = none
-};
-
 /// down(activation(gate(x)) · up(x)): x (..., H), gate and up (I, H), down (H, I).
 at::Tensor gated_mlp(const at::Tensor& x, const LinearWeights& gate, const LinearWeights& up,
-                     const LinearWeights& down, Activation activation);
+                     const LinearWeights& down, Activation activation, bool training = false);
 
 /// second(activation(first(x))): x (..., H), first (I, H), second (H, I).
 at::Tensor mlp(const at::Tensor& x, const LinearWeights& first, const LinearWeights& second,
-               Activation activation);
+               Activation activation, bool training = false);
 
 }  // namespace ubique::nn

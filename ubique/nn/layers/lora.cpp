@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LoRA adapters: which weights they fit, fresh pairs, the forward pass, merging.
-#include "ubique/nn/lora.h"
+#include "ubique/nn/layers/lora.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -86,12 +86,10 @@ Lora make_lora(const at::Tensor& weight, const LoraOptions& options, const Rando
   return lora;
 }
 
-at::Tensor lora_linear(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
-                       const Lora& lora, bool training) {
-  const auto frozen = at::linear(x, weight.detach(), bias);  // (..., out)
+at::Tensor lora_product(const at::Tensor& x, const Lora& lora, bool training) {
   const auto input = lora.dropout > 0 ? at::dropout(x, lora.dropout, training) : x;
   const auto low = at::linear(input, lora.a.to(x.scalar_type()));  // (..., rank)
-  return frozen + at::linear(low, lora.b.to(x.scalar_type())) * lora.scale;
+  return at::linear(low, lora.b.to(x.scalar_type())) * lora.scale;
 }
 
 at::Tensor merged_weight(const at::Tensor& weight, const Lora& lora) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Feed-forward layers in terms of ATen, and the names of their activations.
-#include "ubique/nn/mlp.h"
+#include "ubique/nn/layers/mlp.h"
 
 #include <ATen/ATen.h>
 
@@ -11,10 +11,6 @@ namespace {
 
 constexpr NameTable<Activation, 3> kActivations{
     {{Activation::Silu, "silu"}, {Activation::Gelu, "gelu"}, {Activation::GeluTanh, "gelu_tanh"}}};
-
-at::Tensor linear(const at::Tensor& x, const LinearWeights& weights) {
-  return at::linear(x, weights.weight, weights.bias);
-}
 
 }  // namespace
 
@@ -37,13 +33,14 @@ at::Tensor activate(const at::Tensor& x, Activation activation) {
 }
 
 at::Tensor gated_mlp(const at::Tensor& x, const LinearWeights& gate, const LinearWeights& up,
-                     const LinearWeights& down, Activation activation) {
-  return linear(activate(linear(x, gate), activation) * linear(x, up), down);
+                     const LinearWeights& down, Activation activation, bool training) {
+  const auto gated = activate(linear(x, gate, training), activation);  // (..., I)
+  return linear(gated * linear(x, up, training), down, training);
 }
 
 at::Tensor mlp(const at::Tensor& x, const LinearWeights& first, const LinearWeights& second,
-               Activation activation) {
-  return linear(activate(linear(x, first), activation), second);
+               Activation activation, bool training) {
+  return linear(activate(linear(x, first, training), activation), second, training);
 }
 
 }  // namespace ubique::nn

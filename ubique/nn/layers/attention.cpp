@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Splitting the qkv product into heads, masks, and the passes with and without a KV cache.
-#include "ubique/nn/attention.h"
+#include "ubique/nn/layers/attention.h"
 
 #include <ATen/ATen.h>
 
@@ -10,7 +10,7 @@
 #include "ubique/kernels/mixer/fused_qkv_attention.h"
 #include "ubique/kernels/mixer/gated_mlp.h"
 #include "ubique/kernels/mixer/residual_linear.h"
-#include "ubique/nn/rope.h"
+#include "ubique/nn/layers/rope.h"
 
 namespace ubique::nn {
 namespace {
@@ -54,24 +54,51 @@ at::Tensor repeat_heads(const at::Tensor& x, std::int64_t heads) {
       .reshape({x.size(0), heads, x.size(2), x.size(3)});
 }
 
-/// Mask (n, m): which of m keys each of the n queries, the last n positions, attends to; none if
-/// every query attends to every key.
-std::optional<at::Tensor> mask_of(std::int64_t n, std::int64_t m, const AttentionConfig& config,
-                                  const at::Device& device) {
-  const bool all_seen = n == 1 && (config.window == 0 || config.window >= m);
-  if (!config.causal || all_seen) return std::nullopt;
+/// (n, m) bool: is the key at or before the query, the last n of m positions, and in its window?
+at::Tensor seen_before(std::int64_t n, std::int64_t m, std::int64_t window, c10::Device device) {
   const auto positions = at::arange(m, at::TensorOptions(at::kLong).device(device));
-  const auto behind = positions.slice(0, m - n).unsqueeze(1) - positions.unsqueeze(0);  // (n, m)
-  auto seen = behind >= 0;
-  return config.window == 0 ? seen : seen.logical_and_(behind < config.window);
+  const auto behind = positions.slice(0, m - n).unsqueeze(1) - positions.unsqueeze(0);
+  const auto seen = behind >= 0;
+  return window == 0 ? seen : seen.logical_and(behind < window);
 }
 
 }  // namespace
 
+AttentionMask causal_mask(std::int64_t n, std::int64_t m, std::int64_t window, c10::Device device,
+                          bool explicit_mask) {
+  const bool in_window = window == 0 || window >= m;
+  if (in_window && n == 1) return {};
+  if (in_window && n == m && !explicit_mask) return {.causal = true};
+  return {.allowed = seen_before(n, m, window, device).unsqueeze(0).unsqueeze(0)};
+}
+
+AttentionMask document_mask(const at::Tensor& documents, std::int64_t window) {
+  const auto length = documents.size(1);
+  const auto same = documents.unsqueeze(2) == documents.unsqueeze(1);  // (B, T, T)
+  const auto seen = seen_before(length, length, window, documents.device());
+  return {.allowed = same.logical_and(seen).unsqueeze(1)};
+}
+
+at::Tensor masked_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                            const AttentionMask& mask, double dropout) {
+  const auto heads = q.size(1), kv_heads = k.size(1);
+  if (q.size(2) == 1 && heads != kv_heads && !mask.allowed.defined()) {
+    // Queries of one position that share a key head become rows: no copies of the keys.
+    const auto grouped = q.reshape({q.size(0), kv_heads, heads / kv_heads, q.size(3)});
+    return at::scaled_dot_product_attention(grouped, k, v, {}, dropout).reshape(q.sizes());
+  }
+  const auto allowed =
+      mask.allowed.defined() ? std::optional<at::Tensor>(mask.allowed) : std::nullopt;
+  return at::scaled_dot_product_attention(q, repeat_heads(k, heads), repeat_heads(v, heads),
+                                          allowed, dropout, mask.causal);
+}
+
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                      const AttentionConfig& config) {
-  return at::scaled_dot_product_attention(q, repeat_heads(k, q.size(1)), repeat_heads(v, q.size(1)),
-                                          mask_of(q.size(2), k.size(2), config, q.device()));
+  const auto mask = config.causal ? causal_mask(q.size(2), k.size(2), config.window, q.device(),
+                                                /*explicit_mask=*/true)
+                                  : AttentionMask();
+  return masked_attention(q, k, v, mask);
 }
 
 at::Tensor attention_block(const at::Tensor& x, const kernels::CastWeight& qkv,

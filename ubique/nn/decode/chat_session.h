@@ -10,9 +10,9 @@
 
 #include "ubique/base/numbers/random.h"
 #include "ubique/io/text/chat_template.h"
-#include "ubique/nn/decoder.h"
-#include "ubique/nn/sampling.h"
-#include "ubique/nn/text_stream.h"
+#include "ubique/nn/decode/decoder.h"
+#include "ubique/nn/decode/sampling.h"
+#include "ubique/nn/decode/text_stream.h"
 
 namespace ubique::nn {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // LoRA: no change at first, gradients for the pair alone, merging.
-#include "ubique/nn/lora.h"
+#include "ubique/nn/layers/linear.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
@@ -36,7 +36,7 @@ TEST_CASE("lora: a fresh adapter changes nothing") {
   CHECK((lora.a.sizes() == at::IntArrayRef({2, kIn})));
   CHECK((lora.b.sizes() == at::IntArrayRef({kOut, 2})));
   CHECK(lora.b.eq(0).all().item<bool>());
-  CHECK(at::equal(nn::lora_linear(x, weight, bias, lora, true), at::linear(x, weight, bias)));
+  CHECK(at::equal(nn::linear(x, {weight, bias, {lora}}, true), at::linear(x, weight, bias)));
   CHECK(at::equal(nn::merged_weight(weight, lora), weight));
 }
 
@@ -57,19 +57,19 @@ TEST_CASE("lora: the layer is x·Wᵀ + (alpha / rank)·(x·Aᵀ)·Bᵀ") {
   const auto lora = trained_lora(weight, {.rank = 2, .alpha = 5});
   const auto expected = at::matmul(x, weight.t()) +
                         2.5 * at::matmul(at::matmul(x, lora.a.detach().t()), lora.b.detach().t());
-  CHECK(distance(nn::lora_linear(x, weight, {}, lora, false), expected) < 1e-5);
+  CHECK(distance(nn::linear(x, {weight, {}, {lora}}, false), expected) < 1e-5);
 }
 
 TEST_CASE("lora: gradients reach A, B and the input, never the frozen weight") {
   auto weight = random_tensor({kOut, kIn}, 1).requires_grad_(true);
   auto x = random_tensor({4, kIn}, 3).requires_grad_(true);
   const auto fresh = nn::make_lora(weight, {.rank = 2}, Random(7));
-  nn::lora_linear(x, weight, {}, fresh, true).square().sum().backward();
+  nn::linear(x, {weight, {}, {fresh}}, true).square().sum().backward();
   CHECK(fresh.a.grad().eq(0).all().item<bool>());  // B is zero still
   CHECK(fresh.b.grad().abs().max().item<double>() > 0);
   const auto lora = trained_lora(weight, {.rank = 2});
   x.mutable_grad() = at::Tensor();
-  nn::lora_linear(x, weight, {}, lora, true).square().sum().backward();
+  nn::linear(x, {weight, {}, {lora}}, true).square().sum().backward();
   CHECK(lora.a.grad().abs().max().item<double>() > 0);
   CHECK(lora.b.grad().abs().max().item<double>() > 0);
   CHECK(x.grad().abs().max().item<double>() > 0);
@@ -80,7 +80,7 @@ TEST_CASE("lora: gradients are f32 where the layer computes in bf16") {
   const auto weight = random_tensor({kOut, kIn}, 1).to(at::kBFloat16);
   const auto x = random_tensor({4, kIn}, 3).to(at::kBFloat16);
   const auto lora = trained_lora(weight, {.rank = 2});
-  const auto y = nn::lora_linear(x, weight, {}, lora, true);
+  const auto y = nn::linear(x, {weight, {}, {lora}}, true);
   CHECK((y.scalar_type() == at::kBFloat16));
   y.sum().backward();
   CHECK((lora.a.grad().scalar_type() == at::kFloat));
@@ -92,7 +92,7 @@ TEST_CASE("lora: the merged weight computes what the pair beside the weight comp
   const auto lora = trained_lora(weight, {.rank = 3, .alpha = 6, .dropout = 0.5});
   const auto merged = nn::merged_weight(weight, lora);
   CHECK_FALSE(merged.requires_grad());
-  CHECK(distance(at::linear(x, merged, bias), nn::lora_linear(x, weight, bias, lora, false)) <
+  CHECK(distance(at::linear(x, merged, bias), nn::linear(x, {weight, bias, {lora}}, false)) <
         1e-5);
   CHECK(distance(merged, weight) > 0.1);
 }
@@ -112,9 +112,9 @@ TEST_CASE("lora: dropout changes the adapter's part in training only") {
   const auto weight = random_tensor({kOut, kIn}, 1);
   const auto x = random_tensor({64, kIn}, 3);
   const auto lora = trained_lora(weight, {.rank = 2, .dropout = 0.5});
-  const auto plain = nn::lora_linear(x, weight, {}, lora, false);
-  CHECK(at::equal(plain, nn::lora_linear(x, weight, {}, lora, false)));
-  CHECK(distance(nn::lora_linear(x, weight, {}, lora, true), plain) > 1e-3);
+  const auto plain = nn::linear(x, {weight, {}, {lora}}, false);
+  CHECK(at::equal(plain, nn::linear(x, {weight, {}, {lora}}, false)));
+  CHECK(distance(nn::linear(x, {weight, {}, {lora}}, true), plain) > 1e-3);
 }
 
 TEST_CASE("lora: names are matched whole, * is any text") {

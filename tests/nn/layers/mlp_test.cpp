@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Feed-forward layers against their formulas.
-#include "ubique/nn/mlp.h"
+#include "ubique/nn/layers/mlp.h"
 
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>

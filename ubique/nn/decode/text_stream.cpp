@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Holds back the bytes of incomplete UTF-8 characters.
-#include "ubique/nn/text_stream.h"
+#include "ubique/nn/decode/text_stream.h"
 
 #include "ubique/base/text/utf8.h"
 

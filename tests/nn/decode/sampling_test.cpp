@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sampling: greedy choice, frequencies, top-k, top-p, seeds, and logits that are no numbers.
-#include "ubique/nn/sampling.h"
+#include "ubique/nn/decode/sampling.h"
 
 #include <doctest/doctest.h>
 

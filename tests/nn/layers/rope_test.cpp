@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rotary position embedding: the tables, and what the rotation keeps.
-#include "ubique/nn/rope.h"
+#include "ubique/nn/layers/rope.h"
 
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>

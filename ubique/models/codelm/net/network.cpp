@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+// Embedding, blocks and head; passes over whole sequences and over new positions with KV caches.
+#include "ubique/models/codelm/net/network.h"
+
+#include <ATen/ATen.h>
+
+#include <tuple>
+
+#include "ubique/engine/step/recompute.h"
+#include "ubique/models/codelm/net/layout.h"
+#include "ubique/nn/layers/norm.h"
+#include "ubique/nn/layers/parameter_tree.h"
+#include "ubique/nn/layers/rope.h"
+
+namespace ubique::codelm {
+
+/// What the layers of one pass share.
+struct Codelm::Pass {
+  PassOptions options;
+  nn::AttentionMask mask, window_mask;  // of layers without and with a window
+  at::Tensor cos, sin;                  // (B or 1, 1, n, r)
+  std::vector<nn::KvCache>* caches = nullptr;
+  std::int64_t first = 0;  // position of the first token, with caches
+};
+
+namespace {
+
+at::Tensor dropped(const at::Tensor& x, double share, bool training) {
+  return training && share > 0 ? at::dropout(x, share, true) : x;
+}
+
+/// (B, n, count·size) to (B, count, n, size).
+at::Tensor split_heads(const at::Tensor& product, std::int64_t count) {
+  return product.unflatten(-1, {count, -1}).transpose(1, 2);
+}
+
+}  // namespace
+
+Codelm::Codelm(CodelmConfig config) : config_(std::move(config)) {
+  for (const auto& [name, shape] : parameter_shapes(config_)) {
+    nn::add_parameter(*this, name, at::zeros(shape));
+  }
+  blocks_.resize(static_cast<std::size_t>(config_.layers));
+  refresh();
+}
+
+void Codelm::refresh() {
+  parameters_by_name_.clear();
+  for (const auto& item : named_parameters()) parameters_by_name_[item.key()] = item.value();
+  const auto find = [this](const std::string& name) {
+    const auto found = parameters_by_name_.find(name);
+    return found == parameters_by_name_.end() ? at::Tensor() : found->second;
+  };
+  const auto set_norm = [&](NormWeights& norm, const std::string& name) {
+    norm = {find(name + ".weight"), find(name + ".bias")};
+  };
+  const auto names = tensor_names(config_);
+  tokens_ = find(names.tokens + ".weight");
+  positions_ = find(names.positions + ".weight");
+  head_ = find(names.head + ".weight");
+  head_bias_ = config_.head_bias ? find(names.head + ".bias") : at::Tensor();
+  set_norm(final_norm_, names.final_norm);
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    auto& block = blocks_[i];
+    const auto part = [&](const std::string& name) {
+      return layer_name(names, static_cast<std::int64_t>(i), name);
+    };
+    const auto set_linear = [&](nn::LinearWeights& linear, const std::string& name) {
+      linear.weight = find(part(name) + ".weight");
+      linear.bias = find(part(name) + ".bias");
+    };
+    set_norm(block.first_norm, part(names.first_norm));
+    set_norm(block.second_norm, part(names.second_norm));
+    set_linear(block.qkv, names.qkv);
+    set_linear(block.q, names.q);
+    set_linear(block.k, names.k);
+    set_linear(block.v, names.v);
+    set_linear(block.output, names.output);
+    set_linear(block.gate, names.gate);
+    set_linear(block.up, names.up);
+    set_linear(block.down, names.down);
+    block.q_norm = find(part(names.q_norm) + ".weight");
+    block.k_norm = find(part(names.k_norm) + ".weight");
+  }
+}
+
+std::vector<std::pair<std::string, nn::LinearWeights*>> Codelm::linear_layers() {
+  const auto names = tensor_names(config_);
+  std::vector<std::pair<std::string, nn::LinearWeights*>> layers;
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    auto& block = blocks_[i];
+    const auto add = [&](const std::string& part, nn::LinearWeights& linear) {
+      if (!linear.weight.defined()) return;
+      layers.emplace_back(layer_name(names, static_cast<std::int64_t>(i), part), &linear);
+    };
+    add(names.qkv, block.qkv);
+    add(names.q, block.q);
+    add(names.k, block.k);
+    add(names.v, block.v);
+    add(names.output, block.output);
+    add(names.gate, block.gate);
+    add(names.up, block.up);
+    add(names.down, block.down);
+  }
+  return layers;
+}
+
+at::Tensor Codelm::norm(const at::Tensor& x, const NormWeights& weights) const {
+  return config_.norm == NormKind::Layer
+             ? nn::layer_norm(x, weights.weight, weights.bias, config_.norm_eps)
+             : nn::rms_norm(x, weights.weight, config_.norm_eps);
+}
+
+at::Tensor Codelm::embed(const at::Tensor& ids, const at::Tensor& positions,
+                         double dropout) const {
+  auto x = at::embedding(tokens_, ids);  // (B, T, H)
+  if (positions_.defined()) x = x + at::embedding(positions_, positions);
+  return dropped(x, dropout, dropout > 0);
+}
+
+void Codelm::set_rope(const at::Tensor& positions, Pass& pass) const {
+  if (config_.rotary_size == 0) return;
+  if (!cos_.defined() || cos_.device() != positions.device()) {
+    std::tie(cos_, sin_) =
+        nn::rope_tables(config_.context, config_.rotary_size, positions.device(),
+                        config_.rope_theta, config_.rope_scaling);
+  }
+  const auto rows = [&](const at::Tensor& table) {
+    return at::embedding(table, positions).unsqueeze(1);  // (B, 1, T, r)
+  };
+  pass.cos = rows(cos_);
+  pass.sin = rows(sin_);
+}
+
+/// Queries (B, heads, n, size), keys and values (B, kv heads, n, size), rotated.
+std::tuple<at::Tensor, at::Tensor, at::Tensor> Codelm::project(const BlockWeights& weights,
+                                                               const at::Tensor& x,
+                                                               const Pass& pass) const {
+  at::Tensor q, k, v;
+  const auto size = config_.head_size;
+  const bool training = pass.options.training;
+  if (!config_.fused_qkv) {
+    q = split_heads(nn::linear(x, weights.q, training), config_.heads);
+    k = split_heads(nn::linear(x, weights.k, training), config_.kv_heads);
+    v = split_heads(nn::linear(x, weights.v, training), config_.kv_heads);
+  } else if (config_.kv_heads == 1) {
+    const auto product = nn::linear(x, weights.qkv, training);  // queries of all heads, key, value
+    const auto parts = product.split_with_sizes({config_.heads * size, size, size}, -1);
+    q = split_heads(parts[0], config_.heads);
+    k = split_heads(parts[1], 1);
+    v = split_heads(parts[2], 1);
+  } else {
+    const auto product = nn::linear(x, weights.qkv, training);  // head by head: query, key, value
+    const auto parts = split_heads(product, config_.heads).chunk(3, -1);
+    q = parts[0], k = parts[1], v = parts[2];
+  }
+  if (weights.q_norm.defined()) {
+    q = nn::rms_norm(q, weights.q_norm, config_.norm_eps);
+    k = nn::rms_norm(k, weights.k_norm, config_.norm_eps);
+  }
+  if (pass.cos.defined()) {
+    q = nn::apply_rope(q, pass.cos, pass.sin);
+    k = nn::apply_rope(k, pass.cos, pass.sin);
+  }
+  return {q, k, v};
+}
+
+at::Tensor Codelm::attend(const BlockWeights& weights, std::size_t layer, const at::Tensor& x,
+                          const Pass& pass) const {
+  auto [q, k, v] = project(weights, x, pass);
+  if (pass.caches != nullptr) {
+    auto& cache = pass.caches->at(layer);
+    cache.store(k, v, pass.first);
+    const auto end = pass.first + x.size(1);
+    k = cache.keys.slice(2, 0, end);
+    v = cache.values.slice(2, 0, end);
+  }
+  const bool windowed = config_.window_of(static_cast<std::int64_t>(layer)) > 0;
+  const auto dropout = pass.options.training ? config_.dropouts.attention : 0;
+  const auto mixed =
+      nn::masked_attention(q, k, v, windowed ? pass.window_mask : pass.mask, dropout);
+  return nn::linear(mixed.transpose(1, 2).flatten(2), weights.output, pass.options.training);
+}
+
+at::Tensor Codelm::feed_forward(const BlockWeights& weights, const at::Tensor& x,
+                                bool training) const {
+  return config_.gated ? nn::gated_mlp(x, weights.gate, weights.up, weights.down,
+                                       config_.activation, training)
+                       : nn::mlp(x, weights.up, weights.down, config_.activation, training);
+}
+
+at::Tensor Codelm::block(std::size_t layer, const at::Tensor& x, const Pass& pass) const {
+  const auto& weights = blocks_[layer];
+  const bool training = pass.options.training;
+  const auto add = [&](const at::Tensor& sum, const at::Tensor& branch) {
+    return sum + dropped(branch, config_.dropouts.residual, training);
+  };
+  const auto normed = norm(x, weights.first_norm);
+  const auto attended = add(x, attend(weights, layer, normed, pass));
+  if (config_.parallel) return add(attended, feed_forward(weights, normed, training));
+  return add(attended,
+             feed_forward(weights, norm(attended, weights.second_norm), training));
+}
+
+at::Tensor Codelm::run_blocks(at::Tensor x, const Pass& pass) const {
+  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+    if (pass.options.recompute && at::GradMode::is_enabled()) {
+      const auto held = pass;  // the block is computed again after this pass has ended
+      x = engine::recompute([this, i, held](const auto& in) { return block(i, in[0], held); }, {x});
+    } else {
+      x = block(i, x, pass);
+    }
+  }
+  return norm(x, final_norm_);
+}
+
+at::Tensor Codelm::forward(const at::Tensor& ids, const at::Tensor& positions,
+                           const at::Tensor& documents, const PassOptions& options) const {
+  Pass pass{.options = options};
+  const auto length = ids.size(1);
+  const auto mask_of = [&](std::int64_t window) {
+    return documents.defined() ? nn::document_mask(documents, window)
+                               : nn::causal_mask(length, length, window, ids.device(),
+                                                 options.explicit_mask);
+  };
+  pass.mask = mask_of(0);
+  if (config_.window > 0) pass.window_mask = mask_of(config_.window);
+  set_rope(positions, pass);
+  const auto dropout = options.training ? config_.dropouts.embedding : 0;
+  return run_blocks(embed(ids, positions, dropout), pass);
+}
+
+at::Tensor Codelm::forward_cached(const at::Tensor& ids, std::int64_t first,
+                                  std::vector<nn::KvCache>& caches,
+                                  const PassOptions& options) const {
+  Pass pass{.options = options};
+  const auto count = ids.size(1), end = first + count;
+  pass.caches = &caches;
+  pass.first = first;
+  pass.mask = nn::causal_mask(count, end, 0, ids.device(), options.explicit_mask);
+  if (config_.window > 0) {
+    pass.window_mask =
+        nn::causal_mask(count, end, config_.window, ids.device(), options.explicit_mask);
+  }
+  const auto positions =
+      at::arange(first, end, at::TensorOptions(at::kLong).device(ids.device())).unsqueeze(0);
+  set_rope(positions, pass);
+  return run_blocks(embed(ids, positions, 0), pass);
+}
+
+at::Tensor Codelm::logits(const at::Tensor& hidden) const {
+  return at::linear(hidden, head_, head_bias_);
+}
+
+}  // namespace ubique::codelm

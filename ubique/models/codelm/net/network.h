@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// A decoder-only transformer whose blocks follow the configuration: GPT-BigCode, StarCoder2, Phi,
+// Llama, Qwen2 and Qwen3. Parameters have the names of Hugging Face files.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+#include <torch/nn/module.h>
+
+#include <map>
+#include <vector>
+
+#include "ubique/models/codelm/net/config.h"
+#include "ubique/nn/layers/attention.h"
+#include "ubique/nn/layers/kv_cache.h"
+#include "ubique/nn/layers/linear.h"
+
+namespace ubique::codelm {
+
+struct NormWeights {
+  at::Tensor weight, bias;  ///< (H); undefined = the block has no such norm
+};
+
+struct BlockWeights {
+  NormWeights first_norm, second_norm;
+  nn::LinearWeights qkv;               ///< fused layouts
+  nn::LinearWeights q, k, v;           ///< the others
+  nn::LinearWeights output, gate, up, down;
+  at::Tensor q_norm, k_norm;  ///< (head size)
+};
+
+/// How one pass runs; the same for all layers.
+struct PassOptions {
+  bool training = false;       ///< dropout
+  bool recompute = false;      ///< gradient checkpointing: each block is computed again in backward
+  bool explicit_mask = false;  ///< no causal flag of the attention kernel (Metal up to torch 2.12)
+};
+
+class Codelm final : public torch::nn::Module {
+ public:
+  /// Parameters are zero, f32, on the CPU.
+  explicit Codelm(CodelmConfig config);
+
+  const CodelmConfig& config() const { return config_; }
+
+  /// Final hidden states of whole sequences: ids (B, T) i64, positions (B, T) i64, documents (B, T)
+  /// i64 or undefined (then each row is one document): (B, T, H), normed.
+  at::Tensor forward(const at::Tensor& ids, const at::Tensor& positions,
+                     const at::Tensor& documents, const PassOptions& options) const;
+  /// The same for n new positions first..first+n-1, whose keys and values are added to `caches`, one
+  /// per layer: ids (B, n) to (B, n, H).
+  at::Tensor forward_cached(const at::Tensor& ids, std::int64_t first,
+                            std::vector<nn::KvCache>& caches, const PassOptions& options) const;
+  at::Tensor logits(const at::Tensor& hidden) const;  ///< (..., H) to (..., V)
+
+  const at::Tensor& head() const { return head_; }            ///< (V, H)
+  const at::Tensor& head_bias() const { return head_bias_; }  ///< (V) or undefined
+  /// Every linear layer of the blocks by its name without ".weight", for adapters.
+  std::vector<std::pair<std::string, nn::LinearWeights*>> linear_layers();
+
+  /// Reads the parameters again after they were moved or cast; adapters are kept.
+  void refresh();
+
+ private:
+  struct Pass;
+  at::Tensor embed(const at::Tensor& ids, const at::Tensor& positions, double dropout) const;
+  at::Tensor block(std::size_t layer, const at::Tensor& x, const Pass& pass) const;
+  at::Tensor attend(const BlockWeights& weights, std::size_t layer, const at::Tensor& x,
+                    const Pass& pass) const;
+  at::Tensor feed_forward(const BlockWeights& weights, const at::Tensor& x, bool training) const;
+  std::tuple<at::Tensor, at::Tensor, at::Tensor> project(const BlockWeights& weights,
+                                                         const at::Tensor& x,
+                                                         const Pass& pass) const;
+  at::Tensor norm(const at::Tensor& x, const NormWeights& weights) const;
+  at::Tensor run_blocks(at::Tensor x, const Pass& pass) const;
+  void set_rope(const at::Tensor& positions, Pass& pass) const;
+
+  CodelmConfig config_;
+  std::map<std::string, at::Tensor> parameters_by_name_;
+  at::Tensor tokens_, positions_, head_, head_bias_;
+  NormWeights final_norm_;
+  std::vector<BlockWeights> blocks_;
+  mutable at::Tensor cos_, sin_;  // rotary tables on the device of the last pass
+};
+
+}  // namespace ubique::codelm

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rotary position embedding: tables of cosines and sines, and the rotation itself.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <tuple>
+
+namespace ubique::nn {
+
+constexpr double kRopeTheta = 10000;
+
+/// How a model was stretched to longer contexts than it was first trained on.
+struct RopeScaling {
+  enum class Kind { None, Linear, Llama3 };
+  Kind kind = Kind::None;
+  double factor = 1;                       ///< both kinds: frequencies are divided by it
+  double low_factor = 1, high_factor = 4;  ///< Llama 3: which frequencies are slow and fast
+  std::int64_t original_length = 8192;     ///< Llama 3: the context before stretching
+  bool operator==(const RopeScaling&) const = default;
+};
+
+/// cos and sin of positions 0..length-1: (L, size), f32, the second half of a row repeating the
+/// first. Computed on the host, so that every device has the same bits.
+std::tuple<at::Tensor, at::Tensor> rope_tables(std::int64_t length, std::int64_t size,
+                                               c10::Device device, double theta = kRopeTheta,
+                                               const RopeScaling& scaling = {});
+
+/// Rotates x (B, heads, L, size) by tables (L, r) or (B, 1, L, r); in f32 whatever the dtype of x.
+/// With r below the size only the first r values of each head are rotated.
+at::Tensor apply_rope(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin);
+
+}  // namespace ubique::nn

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The loss and its gradients, piece by piece, as one autograd node.
+#include "ubique/nn/layers/token_loss.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "ubique/kernels/dispatch/autograd.h"
+
+namespace ubique::nn {
+namespace {
+
+/// Logits of one piece: some 100 MB in f32 for a vocabulary of 50,000.
+constexpr std::int64_t kLogitsAtOnce = std::int64_t{1} << 25;
+
+struct HeadGradients {
+  at::Tensor hidden, head, bias;  // undefined if not wanted
+};
+
+class TokenLossNode final : public torch::autograd::Node {
+ public:
+  explicit TokenLossNode(HeadGradients gradients) : gradients_(std::move(gradients)) {}
+  std::string name() const override { return "ubique::TokenLoss"; }
+  void release_variables() override { gradients_ = {}; }
+
+ private:
+  torch::autograd::variable_list apply(torch::autograd::variable_list&& incoming) override {
+    const kernels::PlainTensors plain;
+    const auto scaled = [&](const at::Tensor& gradient) {
+      return gradient.defined() ? gradient * incoming[0].to(gradient.scalar_type()) : gradient;
+    };
+    return {scaled(gradients_.hidden), scaled(gradients_.head), scaled(gradients_.bias)};
+  }
+
+  HeadGradients gradients_;
+};
+
+/// The operands in the dtype of the product; the weights are cast once for all pieces.
+struct Operands {
+  at::Tensor head, bias;
+};
+
+/// Softmax minus one at the label, 0 in rows without a label: (n, V) f32, in place of `logits`.
+at::Tensor logit_gradient(const at::Tensor& log_probabilities, const at::Tensor& target,
+                          const at::Tensor& counts) {
+  auto gradient = log_probabilities.exp_();
+  gradient.scatter_add_(1, target, at::full_like(target, -1, gradient.options()));
+  return gradient.mul_(counts.unsqueeze(1));
+}
+
+class Pieces {
+ public:
+  Pieces(const at::Tensor& hidden, const at::Tensor& labels, Operands operands,
+         HeadGradients& gradients)
+      : hidden_(hidden), labels_(labels), operands_(std::move(operands)), gradients_(gradients) {}
+
+  /// Adds the piece's loss and gradients.
+  void add(std::int64_t first, std::int64_t count, TokenLoss& loss) {
+    const auto dtype = operands_.head.scalar_type();
+    const auto x = hidden_.slice(0, first, first + count).to(dtype);         // (n, H)
+    const auto labels = labels_.slice(0, first, first + count);              // (n)
+    const auto counts = labels.ne(kIgnoredToken).to(at::kFloat);             // (n)
+    const auto target = labels.clamp_min(0).unsqueeze(1);                    // (n, 1)
+    const auto logits = at::linear(x, operands_.head, operands_.bias).to(at::kFloat);  // (n, V)
+    loss.correct += (logits.argmax(1).eq(labels)).to(at::kFloat).sum();
+    auto log_probabilities = at::log_softmax(logits, 1);
+    loss.sum -= (log_probabilities.gather(1, target).squeeze(1) * counts).sum();
+    if (!gradients_.hidden.defined() && !gradients_.head.defined()) return;  // evaluation
+    const auto wide = logit_gradient(log_probabilities, target, counts);
+    const auto gradient = wide.to(dtype);
+    if (gradients_.hidden.defined()) {
+      gradients_.hidden.slice(0, first, first + count).copy_(at::mm(gradient, operands_.head));
+    }
+    if (gradients_.head.defined()) gradients_.head += at::mm(gradient.t(), x);
+    if (gradients_.bias.defined()) gradients_.bias += wide.sum(0);
+  }
+
+ private:
+  const at::Tensor& hidden_;
+  const at::Tensor& labels_;
+  Operands operands_;
+  HeadGradients& gradients_;
+};
+
+at::Tensor zeros_if_wanted(const at::Tensor& like) {
+  return kernels::wants_gradient(like) ? at::zeros_like(like.detach()) : at::Tensor();
+}
+
+}  // namespace
+
+TokenLoss token_loss(const at::Tensor& hidden, const at::Tensor& head, const at::Tensor& head_bias,
+                     const at::Tensor& labels, at::ScalarType dtype) {
+  HeadGradients gradients{zeros_if_wanted(hidden), zeros_if_wanted(head),
+                          zeros_if_wanted(head_bias)};
+  const bool with_gradient =
+      gradients.hidden.defined() || gradients.head.defined() || gradients.bias.defined();
+  TokenLoss loss;
+  {
+    const kernels::PlainTensors plain;
+    const auto f32 = hidden.options().dtype(at::kFloat);
+    loss = {at::zeros({}, f32), at::zeros({}, f32)};
+    const auto bias = head_bias.defined() ? head_bias.to(dtype) : at::Tensor();
+    Pieces pieces(hidden, labels, {head.to(dtype), bias}, gradients);
+    const auto at_once = std::max<std::int64_t>(1, kLogitsAtOnce / head.size(0));
+    for (std::int64_t first = 0; first < hidden.size(0); first += at_once) {
+      pieces.add(first, std::min(at_once, hidden.size(0) - first), loss);
+    }
+  }
+  if (with_gradient) {
+    kernels::attach(loss.sum, std::make_shared<TokenLossNode>(std::move(gradients)),
+                    {hidden, head, head_bias});
+  }
+  return loss;
+}
+
+}  // namespace ubique::nn
