@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "ubique/base/text/text.h"
+#include "ubique/device/amx.h"
 
 #ifdef __APPLE__
 #include <sys/sysctl.h>
@@ -163,6 +164,7 @@ void describe_system(Host& host) {
   for (const auto& set : kSets) {
     if (has(set[0])) host.instruction_sets.emplace_back(set[1]);
   }
+  if (!is_usable(read_amx_report())) std::erase(host.instruction_sets, "amx");
   const auto memory = slurp("/proc/meminfo");
   host.memory_total = meminfo_field(memory, "MemTotal").value_or(0);
   host.memory_available = meminfo_field(memory, "MemAvailable").value_or(host.memory_total);
