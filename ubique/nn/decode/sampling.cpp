@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <vector>
 
 #include "ubique/base/error.h"
@@ -69,6 +70,23 @@ void validate(const SamplingOptions& options) {
   check(options.top_p > 0 && options.top_p <= 1, ErrorKind::Usage,
         "[nn.sampling] --top-p is out of range; got {}, expected more than 0, at most 1.",
         options.top_p);
+  check(options.min_p >= 0 && options.min_p < 1, ErrorKind::Usage,
+        "[nn.sampling] --min-p is out of range; got {}, expected at least 0, below 1.",
+        options.min_p);
+  check(std::isfinite(options.repetition_penalty) && options.repetition_penalty > 0,
+        ErrorKind::Usage,
+        "[nn.sampling] --repetition-penalty is out of range; got {}, expected more than 0.",
+        options.repetition_penalty);
+}
+
+void penalize_repetition(std::vector<float>& logits, std::span<const std::int32_t> seen,
+                         double penalty) {
+  if (penalty == 1) return;
+  const std::set<std::int32_t> tokens(seen.begin(), seen.end());
+  for (const auto token : tokens) {
+    auto& logit = logits.at(static_cast<std::size_t>(token));
+    logit = static_cast<float>(logit > 0 ? logit / penalty : logit * penalty);
+  }
 }
 
 std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options,
@@ -86,6 +104,8 @@ std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& 
     weights.push_back(std::exp(below / options.temperature));
   }
   weights.resize(nucleus(weights, options.top_p));
+  // Weights are relative to the likeliest, which has 1.
+  while (weights.size() > 1 && weights.back() < options.min_p) weights.pop_back();
   const double mass = std::accumulate(weights.begin(), weights.end(), 0.0);
   const double drawn = random.uniform(position) * mass;
   double passed = 0;

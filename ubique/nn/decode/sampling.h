@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampling of the next token from logits: temperature, top-k and top-p, on the host in f64 with the
+// Sampling of the next token from logits: temperature, top-k, top-p, min-p and a repetition penalty, on the host in f64 with the
 // counter-based generator, so that the same logits and seed give the same text on every device.
 #pragma once
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "ubique/base/numbers/random.h"
 
@@ -14,6 +15,8 @@ struct SamplingOptions {
   double temperature = 0.7;  ///< 0: greedy, the largest logit
   std::int64_t top_k = 50;   ///< sample among the k largest logits; 0: all
   double top_p = 0.9;        ///< of these, the fewest whose probabilities sum to top_p; 1: all
+  double min_p = 0;          ///< of these, those at least this share as likely as the likeliest
+  double repetition_penalty = 1;  ///< logits of tokens seen before are made this much worse
 };
 
 /// Usage error that names the flag.
@@ -23,5 +26,10 @@ void validate(const SamplingOptions& options);
 /// first. Input error if a logit is NaN or +infinity: the weights or the dtype are wrong.
 std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options,
                           const Random& random, std::uint64_t position);
+
+/// Divides positive and multiplies negative logits of the tokens in `seen`, each once, as other
+/// libraries do it. A penalty of 1 changes nothing.
+void penalize_repetition(std::vector<float>& logits, std::span<const std::int32_t> seen,
+                         double penalty);
 
 }  // namespace ubique::nn

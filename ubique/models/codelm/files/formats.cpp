@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Checkpoints, Hugging Face folders, and adapters of PEFT and mlx-lm.
+#include "ubique/models/codelm/files/formats.h"
+
+#include "ubique/engine/checkpoint/checkpoint.h"
+#include "ubique/engine/checkpoint/state_dict.h"
+#include "ubique/engine/checkpoint/write_checked.h"
+#include "ubique/models/codelm/files/adapter_files.h"
+#include "ubique/models/codelm/files/huggingface.h"
+
+namespace ubique::codelm {
+namespace {
+
+namespace fs = std::filesystem;
+
+CodelmModel& codelm_of(engine::Model& model) { return dynamic_cast<CodelmModel&>(model); }
+
+void write_codelm_checkpoint(engine::Model& model, const fs::path& path, const Config& /*config*/) {
+  engine::Checkpoint checkpoint;
+  checkpoint.family = model.family();
+  checkpoint.config = model.config();
+  checkpoint.provenance = Json::object();
+  checkpoint.model = engine::state_dict(model.network());
+  engine::write_checked(path, "codelm.export", [&] {
+    engine::save_checkpoint(path, checkpoint);
+    engine::check_same_tensors(checkpoint.model, engine::load_checkpoint(path, false).model,
+                               "codelm.export");
+  });
+}
+
+engine::Format adapter_format(const std::string& name, AdapterForm form) {
+  return {.name = name,
+          .extensions = {},
+          .write = [form](engine::Model& model, const fs::path& path, const Config& /*config*/) {
+            write_adapter(codelm_of(model), path, form);
+          }};
+}
+
+}  // namespace
+
+std::vector<engine::Format> codelm_formats() {
+  engine::Format huggingface{
+      .name = "huggingface",
+      .extensions = {},
+      .options = {{"--weights-dtype", "weights_dtype", "NAME",
+                   "float32, bfloat16 or float16 (as the model's own files)"},
+                  {"--tokenizer", "tokenizer", "PATH", "the tokenizer's folder, if it lies elsewhere"}},
+      .write =
+          [](engine::Model& model, const fs::path& path, const Config& config) {
+            write_huggingface(codelm_of(model), path, config.get<std::string>("weights_dtype", ""),
+                              config.get<std::string>("tokenizer", ""));
+          },
+      .aliases = {"hf", "transformers"}};
+  return {{.name = "checkpoint", .extensions = {}, .write = write_codelm_checkpoint},
+          std::move(huggingface),
+          adapter_format("peft", AdapterForm::Peft),
+          adapter_format("mlx", AdapterForm::Mlx)};
+}
+
+}  // namespace ubique::codelm

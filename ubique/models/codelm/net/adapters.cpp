@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which layers are adapted, and the adapters' tensors.
+#include "ubique/models/codelm/net/adapters.h"
+
+#include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "ubique/base/text/printable.h"
+#include "ubique/base/text/text.h"
+#include "ubique/models/codelm/net/config_fields.h"
+#include "ubique/nn/layers/parameter_tree.h"
+
+namespace ubique::codelm {
+namespace {
+
+constexpr const char* kAllLinear = "all-linear";
+
+/// PEFT's rule: the whole name, or its end after a dot.
+bool matches_target(const std::string& layer, const std::string& target) {
+  return target == kAllLinear || layer == target || layer.ends_with("." + target);
+}
+
+std::string last_part(const std::string& name) { return name.substr(name.rfind('.') + 1); }
+
+std::string name_of_a(const std::string& layer) { return kPeftPrefix + layer + ".lora_A.weight"; }
+std::string name_of_b(const std::string& layer) { return kPeftPrefix + layer + ".lora_B.weight"; }
+
+}  // namespace
+
+double AdapterOptions::scale() const {
+  const auto r = static_cast<double>(rank);
+  return alpha / (rank_stabilized ? std::sqrt(r) : r);
+}
+
+Json to_json(const AdapterOptions& options) {
+  return {{"rank", options.rank},
+          {"alpha", options.alpha},
+          {"dropout", options.dropout},
+          {"rank_stabilized", options.rank_stabilized},
+          {"targets", options.targets}};
+}
+
+AdapterOptions adapter_options(const Json& json, const std::string& where) {
+  const ConfigFields fields(json, where);
+  AdapterOptions options;
+  options.rank = fields.size("rank", options.rank);
+  options.alpha = fields.number("alpha", options.alpha);
+  options.dropout = fields.number("dropout", options.dropout);
+  options.rank_stabilized = fields.flag("rank_stabilized", false);
+  options.targets = fields.words("targets");
+  return options;
+}
+
+std::vector<std::string> default_targets(const CodelmConfig& config) {
+  switch (config.architecture) {
+    case Architecture::GptBigCode:
+      return {"c_attn", "c_proj", "c_fc"};
+    case Architecture::Starcoder2:
+      return {"q_proj", "k_proj", "v_proj", "o_proj", "c_fc", "c_proj"};
+    case Architecture::Phi:
+      return {"q_proj", "k_proj", "v_proj", "dense", "fc1", "fc2"};
+    default:
+      return {"q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"};
+  }
+}
+
+std::vector<std::string> target_layers(Codelm& network, const std::vector<std::string>& targets) {
+  const auto layers = network.linear_layers();
+  std::vector<std::string> matched;
+  for (const auto& target : targets) {
+    const bool any = std::ranges::any_of(
+        layers, [&](const auto& layer) { return matches_target(layer.first, target); });
+    if (any) continue;
+    std::set<std::string> known;
+    for (const auto& [name, weights] : layers) known.insert(last_part(name));
+    fail(ErrorKind::Input,
+         "[codelm.lora] the target '{}' matches no layer of this {}; expected some of {}, or "
+         "all-linear.",
+         printable(target), to_string(network.config().architecture),
+         join(std::vector<std::string>(known.begin(), known.end()), ", "));
+  }
+  for (const auto& [name, weights] : layers) {
+    const bool wanted = std::ranges::any_of(
+        targets, [&](const std::string& target) { return matches_target(name, target); });
+    if (wanted) matched.push_back(name);
+  }
+  return matched;
+}
+
+Adapters::Adapters(Codelm& network, AdapterOptions options)
+    : network_(network), options_(std::move(options)) {
+  if (options_.targets.empty()) options_.targets = default_targets(network.config());
+  nn::validate(nn::LoraOptions{.rank = options_.rank, .alpha = options_.alpha,
+                               .dropout = options_.dropout});
+  layers_ = target_layers(network, options_.targets);
+  for (auto& parameter : network.parameters()) parameter.requires_grad_(false);
+  for (const auto& layer : layers_) {
+    const auto& weight = layer_of(layer).weight;  // (out, in)
+    nn::add_parameter(*this, name_of_a(layer), at::zeros({options_.rank, weight.size(1)}));
+    nn::add_parameter(*this, name_of_b(layer), at::zeros({weight.size(0), options_.rank}));
+  }
+  attach();
+}
+
+nn::LinearWeights& Adapters::layer_of(const std::string& name) const {
+  for (const auto& [known, weights] : network_.linear_layers()) {
+    if (known == name) return *weights;
+  }
+  fail(ErrorKind::Internal, "[codelm.lora] there is no layer {}.", name);
+}
+
+std::vector<Adapters::Adapted> Adapters::current() const {
+  const auto parameters = named_parameters();
+  std::vector<Adapted> list;
+  for (const auto& layer : layers_) {
+    list.push_back({layer, parameters[name_of_a(layer)], parameters[name_of_b(layer)]});
+  }
+  return list;
+}
+
+void Adapters::initialize(const Random& random) {
+  const at::NoGradGuard no_gradients;
+  const nn::LoraOptions lora{.rank = options_.rank, .alpha = options_.alpha};
+  std::uint64_t stream = 0;
+  for (const auto& adapted : current()) {
+    const auto fresh = nn::make_lora(layer_of(adapted.layer).weight, lora, random.fork(stream++));
+    auto a = adapted.a, b = adapted.b;
+    a.copy_(fresh.a);
+    b.zero_();
+  }
+}
+
+void Adapters::attach() {
+  for (const auto& adapted : current()) {
+    layer_of(adapted.layer).adapters = {{.a = adapted.a, .b = adapted.b,
+                                         .scale = options_.scale(), .dropout = options_.dropout}};
+  }
+}
+
+void Adapters::detach() {
+  for (const auto& layer : layers_) layer_of(layer).adapters.clear();
+}
+
+void Adapters::merge(double weight) {
+  const at::NoGradGuard no_gradients;
+  for (const auto& adapted : current()) {
+    auto target = layer_of(adapted.layer).weight;
+    const nn::Lora lora{.a = adapted.a, .b = adapted.b, .scale = weight * options_.scale()};
+    target.copy_(nn::merged_weight(target, lora));
+  }
+}
+
+}  // namespace ubique::codelm

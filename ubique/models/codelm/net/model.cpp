@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// One training step, with or without adapters.
+#include "ubique/models/codelm/net/model.h"
+
+#include <ATen/ATen.h>
+
+#include "ubique/engine/step/autocast.h"
+#include "ubique/models/codelm/net/init.h"
+#include "ubique/nn/layers/token_loss.h"
+#include "ubique/probe/probes/operation.h"
+
+namespace ubique::codelm {
+
+Json CodelmModel::config() const {
+  Json json = {{"model", config_json(network_->config())}};
+  if (adapters_) {
+    json["adapter"] = to_json(adapters_->options());
+    json["base"] = base_.string();
+  }
+  return json;
+}
+
+torch::nn::Module& CodelmModel::network() {
+  if (adapters_) return *adapters_;
+  return *network_;
+}
+
+void CodelmModel::initialize(const Random& random) {
+  if (adapters_) {
+    adapters_->initialize(random);
+  } else {
+    codelm::initialize(*network_, random);
+  }
+}
+
+void CodelmModel::add_adapters(const AdapterOptions& options, const std::filesystem::path& base) {
+  adapters_ = std::make_unique<Adapters>(*network_, options);
+  base_ = base;
+}
+
+void CodelmModel::merge_adapters(double weight) {
+  if (!adapters_) return;
+  adapters_->detach();
+  adapters_->merge(weight);
+  adapters_.reset();
+}
+
+std::int64_t CodelmModel::sequence_length() const {
+  return sequence_length_ > 0 ? sequence_length_ : settings().context;
+}
+
+void CodelmModel::apply_plan(const plan::Plan& plan) {
+  pass_.recompute = plan.checkpointing.value;
+  pass_.explicit_mask = plan.attention.value == plan::Attention::ExplicitMask;
+  if (adapters_) {
+    // Frozen weights need no f32 copy: they are stored in what products are computed in.
+    const auto device = adapters_->parameters().front().device();
+    network_->to(device);
+    if (plan.autocast.value) network_->to(probe::to_torch(plan.dtype.value));
+  }
+  network_->refresh();
+  if (adapters_) adapters_->attach();
+}
+
+BatchLoss batch_loss(const Codelm& network, const engine::Batch& batch, const PassOptions& pass) {
+  const auto documents = batch.tensors.find("documents");
+  const auto hidden = network.forward(
+      batch.tensors.at("ids"), batch.tensors.at("positions"),
+      documents == batch.tensors.end() ? at::Tensor() : documents->second, pass);  // (B, T, H)
+  const auto state = engine::autocast_state(hidden.device().type());
+  const auto dtype = state.enabled ? state.dtype : network.head().scalar_type();
+  const auto loss =
+      nn::token_loss(hidden.flatten(0, 1), network.head(), network.head_bias(),
+                     batch.tensors.at("labels").flatten(), dtype);
+  return {loss.sum, loss.correct};
+}
+
+engine::Step CodelmModel::step(const engine::Batch& batch) {
+  auto pass = pass_;
+  pass.training = network().is_training();
+  const auto loss = batch_loss(*network_, batch, pass);
+  engine::Step step;
+  step.loss = loss.sum / batch.weight;
+  step.metrics = {{"accuracy", loss.correct / batch.weight}};
+  return step;
+}
+
+}  // namespace ubique::codelm

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// A code language model as the engine sees it: trained whole, or through LoRA adapters over a frozen
+// base, whose checkpoints then hold the adapters alone.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+
+#include "ubique/engine/contract/model.h"
+#include "ubique/models/codelm/net/adapters.h"
+#include "ubique/models/codelm/net/network.h"
+
+namespace ubique::codelm {
+
+class CodelmModel final : public engine::Model {
+ public:
+  explicit CodelmModel(std::shared_ptr<Codelm> network) : network_(std::move(network)) {}
+
+  std::string family() const override { return "codelm"; }
+  /// {"model": config.json} and, with adapters, {"adapter": options, "base": path}.
+  Json config() const override;
+  torch::nn::Module& network() override;
+  void initialize(const Random& random) override;
+  plan::Needs needs() const override;
+  void apply_plan(const plan::Plan& plan) override;
+  /// Tensors "ids", "labels", "positions" and "documents" (B, T), i64; the loss is a mean over the
+  /// labels that count, whose number is the batch's weight.
+  engine::Step step(const engine::Batch& batch) override;
+
+  /// From now on only adapters are trained; `base` is where the frozen weights come from.
+  void add_adapters(const AdapterOptions& options, const std::filesystem::path& base);
+  Adapters* adapters() { return adapters_.get(); }
+  /// Adds the adapters to the weights; the model is a plain one afterwards.
+  void merge_adapters(double weight = 1);
+
+  Codelm& codelm() { return *network_; }
+  const CodelmConfig& settings() const { return network_->config(); }
+  /// The length of training sequences, for needs(); 0 = the model's context.
+  void set_sequence_length(std::int64_t length) { sequence_length_ = length; }
+  std::int64_t sequence_length() const;
+  /// Files beside the weights (tokenizer, generation settings); empty if unknown.
+  std::filesystem::path source;
+
+ private:
+  std::shared_ptr<Codelm> network_;
+  std::unique_ptr<Adapters> adapters_;
+  std::filesystem::path base_;
+  std::int64_t sequence_length_ = 0;
+  PassOptions pass_;
+};
+
+/// Summed loss and correct predictions of a batch on the device, for validation.
+struct BatchLoss {
+  at::Tensor sum, correct;
+};
+BatchLoss batch_loss(const Codelm& network, const engine::Batch& batch, const PassOptions& pass);
+
+}  // namespace ubique::codelm
