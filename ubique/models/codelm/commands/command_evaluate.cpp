@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// `ubique evaluate codelm`: loss, perplexity and accuracy on documents.
+#include <ATen/ATen.h>
+#include <fmt/format.h>
+
+#include "ubique/data/code/code_set.h"
+#include "ubique/data/code/read_sequences.h"
+#include "ubique/data/code/tokenizer_hash.h"
+#include "ubique/engine/session/session.h"
+#include "ubique/engine/walk/chat.h"
+#include "ubique/engine/walk/open_model.h"
+#include "ubique/models/codelm/commands/commands.h"
+#include "ubique/models/codelm/files/adapter_files.h"
+#include "ubique/models/codelm/files/open.h"
+#include "ubique/models/codelm/score/perplexity.h"
+#include "ubique/probe/probes/operation.h"
+
+namespace ubique::codelm {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::shared_ptr<const data::TokenDocuments> evaluation_documents(
+    const fs::path& path, const std::string& part, const io::Tokenizer& tokenizer,
+    std::int64_t vocabulary) {
+  if (data::is_code_set(path)) return std::make_shared<data::CodeSet>(path, part);
+  return std::make_shared<data::CodeDocuments>(
+      data::read_sequences({path}, tokenizer, vocabulary));
+}
+
+engine::Outcome evaluate_codelm(const engine::Request& request) {
+  const auto& config = request.config;
+  const auto data_path = config.get("data", std::string());
+  const auto part = config.get("part", std::string(data::kValSplit));
+  const auto tokenizer_given = config.get("tokenizer", std::string());
+  const auto adapter = config.get("adapter", std::string());
+  const auto length = config.find<std::int64_t>("sequence_length");
+  check(!data_path.empty(), ErrorKind::Usage,
+        "[codelm.evaluate] which data? give -d, a folder of `data codelm git` or a file.");
+  engine::Session session(request, plan::Mode::Run);
+  config.finish();
+  const auto path = engine::model_path(request.model);
+  auto model = open_codelm(path);
+  if (!adapter.empty()) read_adapter(*model, adapter, path);
+  const auto& settings = model->settings();
+  std::error_code ignored;
+  const bool beside = tokenizer_given.empty() && fs::exists(model->source / "tokenizer.json", ignored);
+  const auto tokenizer = io::read_tokenizer(
+      beside ? model->source : engine::find_tokenizer(path, tokenizer_given));
+  const auto documents =
+      evaluation_documents(data_path, part, tokenizer, settings.vocabulary);
+  check(documents->tokenizer_hash() == data::tokenizer_hash(tokenizer), ErrorKind::Input,
+        "[codelm.evaluate] {} was made with another tokenizer than the model's.", data_path);
+  data::PackingOptions packing;
+  packing.shuffle = false;
+  packing.length = std::min(settings.context, length.value_or(packing.length));
+  data::validate(packing);
+  const CodeDataset rows(documents, packing, &tokenizer);
+  model->set_sequence_length(packing.length);
+  session.start(model->needs());
+  model->merge_adapters();
+  auto& network = model->codelm();
+  network.to(session.torch_device(), probe::to_torch(session.plan().dtype.value));
+  network.refresh();
+  network.eval();
+  const auto scores =
+      evaluate_perplexity(network, rows, 0, session.plan().micro_batch.value);
+  engine::Outcome outcome;
+  outcome.text = fmt::format("loss {:.4f}, perplexity {:.3f}, accuracy {:.4f} over {} tokens of {} documents\n",
+                             scores.loss, scores.perplexity(), scores.accuracy,
+                             static_cast<std::int64_t>(scores.tokens), documents->size());
+  outcome.json = json_document("codelm_evaluate", 1);
+  outcome.json["loss"] = scores.loss;
+  outcome.json["perplexity"] = scores.perplexity();
+  outcome.json["accuracy"] = scores.accuracy;
+  outcome.json["tokens"] = scores.tokens;
+  outcome.json["documents"] = documents->size();
+  return outcome;
+}
+
+}  // namespace
+
+engine::Command evaluate_command() {
+  return {.verb = "evaluate",
+          .summary = "loss and perplexity on documents",
+          .needs_model = true,
+          .options = {{"-d,--data,--data-dir", "data", "PATH", "a data folder, or a file of sequences"},
+                      {"--part", "part", "NAME", "train or val of a data folder (val)"},
+                      {"--sequence-length", "sequence_length", "N", "tokens of a row (1024)"},
+                      {"--adapter", "adapter", "PATH", "LoRA adapter of PEFT or mlx-lm"},
+                      {"--tokenizer", "tokenizer", "PATH", "if it does not lie with the model"}},
+          .examples = {{"ubique evaluate codelm --model runs/myrepo -d data/myrepo",
+                        "perplexity on the documents that were held out"}},
+          .run = evaluate_codelm};
+}
+
+}  // namespace ubique::codelm

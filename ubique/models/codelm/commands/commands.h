@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of `ubique VERB codelm`.
+#pragma once
+
+#include <vector>
+
+#include "ubique/engine/contract/request.h"
+
+namespace ubique::codelm {
+
+std::vector<engine::Command> codelm_commands();  ///< all of them
+
+engine::Command run_command();       ///< complete, fill in the middle, chat
+engine::Command evaluate_command();  ///< loss and perplexity on held-out documents
+
+}  // namespace ubique::codelm

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of the packing as tensors.
+#include "ubique/models/codelm/data/dataset.h"
+
+#include <ATen/ATen.h>
+
+namespace ubique::codelm {
+namespace {
+
+at::Tensor as_row(const std::vector<std::int32_t>& values) {
+  return at::tensor(at::ArrayRef<int>(values.data(), values.size()), at::kInt).to(at::kLong);
+}
+
+/// The number of each position's document: (T).
+at::Tensor document_numbers(const std::vector<std::int32_t>& starts, std::int64_t length) {
+  auto numbers = at::zeros({length}, at::kLong);
+  for (std::size_t i = 1; i + 1 < starts.size(); ++i) {
+    numbers.slice(0, starts[i], length).fill_(static_cast<std::int64_t>(i));
+  }
+  return numbers;
+}
+
+}  // namespace
+
+CodeDataset::CodeDataset(std::shared_ptr<const data::TokenDocuments> documents,
+                         const data::PackingOptions& options, const io::Tokenizer* tokenizer)
+    : documents_(std::move(documents)), packing_(*documents_, options, /*epoch=*/0, tokenizer) {}
+
+engine::Batch CodeDataset::load(const std::vector<std::int64_t>& indices,
+                                const engine::SampleRandoms& /*randoms*/) const {
+  std::vector<at::Tensor> ids, labels, positions, documents;
+  engine::Batch batch;
+  for (const auto index : indices) {
+    const auto row = packing_.row(index);
+    ids.push_back(as_row(row.ids));
+    labels.push_back(as_row(row.labels));
+    positions.push_back(as_row(row.positions));
+    documents.push_back(
+        document_numbers(row.starts, static_cast<std::int64_t>(row.ids.size())));
+    batch.weight += static_cast<double>(row.label_count);
+  }
+  batch.tensors = {{"ids", at::stack(ids)},
+                   {"labels", at::stack(labels)},
+                   {"positions", at::stack(positions)},
+                   {"documents", at::stack(documents)}};
+  batch.samples = static_cast<std::int64_t>(indices.size());
+  return batch;
+}
+
+}  // namespace ubique::codelm

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// Building a task from a request, and validation during training.
+#include "ubique/models/codelm/train/task.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "ubique/base/terminal/log.h"
+#include "ubique/data/code/code_set.h"
+#include "ubique/data/code/read_sequences.h"
+#include "ubique/data/code/tokenizer_hash.h"
+#include "ubique/engine/walk/chat.h"
+#include "ubique/models/codelm/files/huggingface.h"
+#include "ubique/models/codelm/files/open.h"
+#include "ubique/models/codelm/score/perplexity.h"
+#include "ubique/models/codelm/use/decoder.h"
+#include "ubique/nn/decode/generate.h"
+
+namespace ubique::codelm {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Documents = std::shared_ptr<const data::TokenDocuments>;
+
+/// --tokenizer, else the model's, else the data set's.
+fs::path tokenizer_path(const TrainSettings& settings, const CodelmModel* model) {
+  if (!settings.tokenizer.empty()) return settings.tokenizer;
+  std::error_code ignored;
+  if (model != nullptr && fs::exists(model->source / "tokenizer.json", ignored)) {
+    return model->source;
+  }
+  if (!settings.model.empty()) return engine::find_tokenizer(settings.model);
+  check(!settings.data.empty(), ErrorKind::Usage,
+        "[codelm.train] which tokenizer? expected --tokenizer PATH; `ubique data codelm tokenizer "
+        "FILES -o tokenizer.json` trains one.");
+  return fs::path(settings.data) / "tokenizer";
+}
+
+/// Token ids mean nothing under another tokenizer.
+void check_tokenizer(const data::TokenDocuments& documents, const io::Tokenizer& tokenizer,
+                     const CodelmModel& model, const std::string& where) {
+  const auto hash = data::tokenizer_hash(tokenizer);
+  check(documents.tokenizer_hash() == hash, ErrorKind::Input,
+        "[codelm.train] {} was made with another tokenizer than the model's; got {}, expected {}. "
+        "Make the data again with --tokenizer of the model.",
+        where, documents.tokenizer_hash(), hash);
+  check(documents.vocabulary() <= model.settings().vocabulary, ErrorKind::Input,
+        "[codelm.train] {} has ids up to {}, the model knows {} tokens.", where,
+        documents.vocabulary() - 1, model.settings().vocabulary);
+}
+
+struct Split {
+  Documents train, val;  // val may be null
+};
+
+/// Whole documents are held out, before anything is cut into rows.
+Split split_documents(const data::CodeDocuments& all, double share, std::uint64_t seed) {
+  const auto count = all.size();
+  const auto held = std::min(count - 1, static_cast<std::int64_t>(std::llround(
+                                            share * static_cast<double>(count))));
+  auto order = Random(seed).permutation(count);
+  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(held);
+  std::sort(order.begin(), middle);
+  std::sort(middle, order.end());
+  const std::span<const std::int64_t> list(order);
+  const auto part = [&](std::size_t first, std::size_t size) -> Documents {
+    if (size == 0) return nullptr;
+    return std::make_shared<data::CodeDocuments>(all.chosen(list.subspan(first, size)));
+  };
+  const auto size = static_cast<std::size_t>(held);
+  return {part(size, order.size() - size), part(0, size)};
+}
+
+Split read_documents(const TrainSettings& settings, const io::Tokenizer& tokenizer,
+                     std::int64_t vocabulary) {
+  if (!settings.data.empty()) {
+    auto train = std::make_shared<data::CodeSet>(settings.data, data::kTrainSplit);
+    const bool held_out = train->header().val.documents > 0;
+    return {train, held_out ? std::make_shared<data::CodeSet>(settings.data, data::kValSplit)
+                            : nullptr};
+  }
+  auto all = data::read_sequences(settings.sequences, tokenizer, vocabulary);
+  if (settings.val_sequences.empty()) {
+    return split_documents(all, settings.val_share, settings.recipe.seed);
+  }
+  auto val = data::read_sequences(settings.val_sequences, tokenizer, vocabulary);
+  return {std::make_shared<data::CodeDocuments>(std::move(all)),
+          std::make_shared<data::CodeDocuments>(std::move(val))};
+}
+
+std::unique_ptr<CodelmModel> new_model(CodelmConfig network, const io::Tokenizer& tokenizer) {
+  network.vocabulary = tokenizer.size();
+  network.end_tokens = {data::end_of_text(tokenizer)};
+  validate(network, "the settings");
+  return std::make_unique<CodelmModel>(std::make_shared<Codelm>(network));
+}
+
+void choose_length(TrainSettings& settings, CodelmModel& model) {
+  const auto context = model.settings().context;
+  if (!settings.length_given) settings.packing.length = std::min(settings.packing.length, context);
+  check(settings.packing.length <= context, ErrorKind::Usage,
+        "[codelm.train] --sequence-length {} is longer than the model's context; expected at most "
+        "{}.",
+        settings.packing.length, context);
+  model.set_sequence_length(settings.packing.length);
+}
+
+data::PackingOptions validation_packing(data::PackingOptions packing) {
+  packing.shuffle = false;
+  packing.fim.reset();
+  return packing;
+}
+
+}  // namespace
+
+std::unique_ptr<engine::Task> make_codelm_task(const engine::Request& request) {
+  CodelmTaskParts parts;
+  auto& settings = parts.settings = read_codelm_settings(request);
+  const auto fresh = read_new_network(request.config);
+  request.config.finish();
+  if (!settings.model.empty()) parts.model = open_codelm(settings.model);
+  const auto path = tokenizer_path(settings, parts.model.get());
+  parts.tokenizer = std::make_shared<io::Tokenizer>(io::read_tokenizer(path));
+  std::error_code ignored;
+  parts.tokenizer_folder = fs::is_directory(path, ignored) ? path : path.parent_path();
+  if (!parts.model) parts.model = new_model(fresh, *parts.tokenizer);
+  if (settings.adapter) {
+    check(parts.model->adapters() == nullptr, ErrorKind::Usage,
+          "[codelm.train] {} has adapters already; leave --lora out to train those, or merge them "
+          "first: ubique convert codelm {} --format huggingface -o FOLDER.",
+          settings.model, settings.model);
+    parts.model->add_adapters(*settings.adapter, fs::absolute(settings.model));
+    parts.model->initialize(Random(settings.recipe.seed));
+  }
+  choose_length(settings, *parts.model);
+  const auto split =
+      read_documents(settings, *parts.tokenizer, parts.model->settings().vocabulary);
+  check_tokenizer(*split.train, *parts.tokenizer, *parts.model,
+                  settings.data.empty() ? "the data" : settings.data);
+  parts.training =
+      std::make_unique<CodeDataset>(split.train, settings.packing, parts.tokenizer.get());
+  if (split.val) {
+    parts.validation = std::make_unique<CodeDataset>(
+        split.val, validation_packing(settings.packing), parts.tokenizer.get());
+  }
+  log::info("{}: {} documents of {} tokens in {} rows of {} for training, {} for validation",
+            parts.model->settings().name(), split.train->size(), split.train->tokens(),
+            parts.training->size(), settings.packing.length,
+            split.val ? fmt::format("{} documents", split.val->size()) : "none");
+  return std::make_unique<CodelmTask>(std::move(parts));
+}
+
+engine::Scores CodelmTask::score(std::int64_t most_rows) {
+  if (!parts_.validation) return {};
+  const auto scores = evaluate_perplexity(parts_.model->codelm(), *parts_.validation, most_rows);
+  return {{"loss", scores.loss},
+          {"perplexity", scores.perplexity()},
+          {"accuracy", scores.accuracy}};
+}
+
+engine::Scores CodelmTask::validate() {
+  show_samples();
+  return score(parts_.settings.val_rows);
+}
+
+void CodelmTask::show_samples() {
+  for (const auto& prompt : parts_.settings.sample_prompts) {
+    const auto ids = parts_.tokenizer->encode(prompt);
+    if (ids.empty()) continue;
+    CodelmDecoder decoder(parts_.model->codelm());
+    nn::GenerateOptions options;
+    options.sampling.temperature = 0;
+    options.max_new_tokens = parts_.settings.sample_tokens;
+    const auto made = nn::generate(decoder, ids, *parts_.tokenizer, options);
+    log::info("sample: {}{}", prompt, made.text);
+  }
+}
+
+void CodelmTask::checkpoint_saved(const fs::path& folder) {
+  std::error_code ignored;
+  if (fs::exists(folder / "tokenizer" / "tokenizer.json", ignored)) return;
+  copy_tokenizer_files(parts_.tokenizer_folder, folder / "tokenizer");
+}
+
+Json CodelmTask::provenance() const {
+  return {{"tokenizer", data::tokenizer_hash(*parts_.tokenizer)},
+          {"sequence_length", parts_.settings.packing.length}};
+}
+
+}  // namespace ubique::codelm
