@@ -48,6 +48,7 @@ void read_optimizer(const Config& config, OptimizerOptions& options) {
   options.lr = read.number("lr", options.lr, 0, 1e3);
   options.weight_decay =
       read.number(config.effective_name({"weight_decay", "wd"}), options.weight_decay, 0, kNoLimit);
+  options.decay_matrices_only = config.get("decay_matrices_only", options.decay_matrices_only);
   options.beta1 = read.number("beta1", options.beta1, 0, 1 - 1e-12);
   options.beta2 = read.number("beta2", options.beta2, 0, 1 - 1e-12);
   options.eps = read.number("eps", options.eps, 0, 1);

@@ -17,6 +17,7 @@ struct OptimizerOptions {
   std::string name = "adamw";  ///< of plan::optimizer_names(), or one that the family brings
   double lr = 1e-3;
   double weight_decay = 0;  ///< decoupled for adamw, added to the gradient for sgd
+  bool decay_matrices_only = false;  ///< adamw: biases and norms have no weight decay
   double beta1 = 0.9, beta2 = 0.999;
   double eps = 1e-8;
   double momentum = 0;  ///< sgd
@@ -59,7 +60,8 @@ struct Recipe {
 /// Is a higher value of a score of that name the better one? Not of a loss.
 bool higher_is_better(std::string_view score);
 
-/// Keys: epochs, max_steps, optimizer, lr, weight_decay (wd), beta1, beta2, eps, momentum,
+/// Keys: epochs, max_steps, optimizer, lr, weight_decay (wd),
+/// decay_matrices_only, beta1, beta2, eps, momentum,
 /// nesterov, schedule, schedule_steps, warmup, warmup_steps, div_factor, final_div_factor,
 /// base_momentum, max_momentum, cycle_momentum, lr_floor (cosine), plateau_factor,
 /// plateau_threshold, plateau_patience, min_lr, clip_norm, ema (a decay, or on with ema_rate),

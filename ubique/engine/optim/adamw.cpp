@@ -7,6 +7,8 @@
 #include <c10/core/GradMode.h>
 #include <c10/core/TensorOptions.h>
 
+#include <algorithm>
+
 #include "ubique/base/error.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/engine/optim/optimizer.h"
@@ -59,27 +61,35 @@ class AdamW final : public Optimizer {
 
   void step(const at::Tensor& bad) override {
     const c10::NoGradGuard no_gradients;
-    const auto indices = with_gradient();
+    auto indices = with_gradient();
     if (indices.empty()) return;
-    Lists lists{{}, {}, state_.means.of(indices), state_.squares.of(indices)};
-    for (const auto index : indices) {
-      lists.weights.push_back(parameters()[index].second);
-      lists.gradients.push_back(parameters()[index].second.grad());
-    }
     state_.step.add_(1);
     state_.step.sub_(bad);
-    if (fused_) {
-      step_fused(lists, bad);
-    } else {
-      step_plain(lists, bad);
+    auto undecayed = indices.end();
+    if (options_.decay_matrices_only) {
+      undecayed = std::stable_partition(indices.begin(), indices.end(), [this](std::size_t index) {
+        return parameters()[index].second.dim() >= 2;
+      });
     }
+    step_group({indices.begin(), undecayed}, options_.weight_decay, bad);
+    step_group({undecayed, indices.end()}, 0, bad);
   }
 
   NamedTensors state() const override { return state_.saved(); }
   void load(const NamedTensors& state) override { state_.load(state, "adamw"); }
 
  private:
-  void step_fused(Lists& lists, const at::Tensor& bad) {
+  void step_group(const std::vector<std::size_t>& indices, double decay, const at::Tensor& bad) {
+    if (indices.empty()) return;
+    Lists lists{{}, {}, state_.means.of(indices), state_.squares.of(indices)};
+    for (const auto index : indices) {
+      lists.weights.push_back(parameters()[index].second);
+      lists.gradients.push_back(parameters()[index].second.grad());
+    }
+    fused_ ? step_fused(lists, decay, bad) : step_plain(lists, decay, bad);
+  }
+
+  void step_fused(Lists& lists, double decay, const at::Tensor& bad) {
     // All parameters share one counter; a skipped update does not read it.
     const Tensors steps(lists.weights.size(), tf1_ ? late_ : state_.step);
     auto rate = lr_;
@@ -90,15 +100,15 @@ class AdamW final : public Optimizer {
     if (state_.step.is_cpu()) {  // takes lr as a double, without rounding to f32
       at::_fused_adamw_(lists.weights, lists.gradients, lists.means, lists.squares, {}, steps,
                         tf1_ ? rate.item<double>() : host_lr_, beta1_, options_.beta2,
-                        options_.weight_decay, options_.eps, false, false, {}, bad);
+                        decay, options_.eps, false, false, {}, bad);
     } else {
       at::_fused_adamw_(lists.weights, lists.gradients, lists.means, lists.squares, {}, steps, rate,
-                        beta1_, options_.beta2, options_.weight_decay, options_.eps, false, false,
+                        beta1_, options_.beta2, decay, options_.eps, false, false,
                         {}, bad);
     }
   }
 
-  void step_plain(Lists& lists, const at::Tensor& bad) {
+  void step_plain(Lists& lists, double decay, const at::Tensor& bad) {
     const auto skip = bad.gt(0);
     const auto unless_bad = [&](double value) {
       return at::where(skip, at::zeros_like(bad), at::full_like(bad, value));
@@ -111,9 +121,7 @@ class AdamW final : public Optimizer {
     const auto correction1 = bias_correction(state_.step, beta1_);
     const auto correction2 = bias_correction(state_.step, options_.beta2).sqrt();
     const auto lr = at::where(skip, at::zeros_like(lr_), lr_);
-    if (options_.weight_decay != 0) {
-      at::_foreach_mul_(lists.weights, 1 - lr * options_.weight_decay);
-    }
+    if (decay != 0) at::_foreach_mul_(lists.weights, 1 - lr * decay);
     auto change = at::_foreach_sqrt(lists.squares);
     if (!tf1_) at::_foreach_div_(change, correction2);
     at::_foreach_add_(change, options_.eps);

@@ -39,11 +39,11 @@ void read_cursor(const Config& config, RunSettings& settings) {
         "[codelm.run] --file and --cursor LINE:COLUMN belong together.");
   const auto text = read_file(file);
   const auto parts = split(cursor, ':');
-  const auto line = parse_int(parts.front()), column = parse_int(parts.back());
+  const auto line = parse_number(parts.front()), column = parse_number(parts.back());
   check(parts.size() == 2 && line && column && *line >= 1 && *column >= 1, ErrorKind::Usage,
         "[codelm.run] --cursor is '{}', expected LINE:COLUMN, both from 1.", printable(cursor));
   std::size_t at = 0;
-  for (std::int64_t i = 1; i < *line && at != std::string::npos; ++i) {
+  for (double i = 1; i < *line && at != std::string::npos; ++i) {
     at = text.find('\n', at);
     if (at != std::string::npos) ++at;
   }

@@ -17,6 +17,7 @@ engine::Recipe default_recipe(bool lora) {
   recipe.epochs = 3;
   recipe.optimizer.lr = lora ? 2e-4 : 3e-4;
   recipe.optimizer.weight_decay = lora ? 0 : 0.1;
+  recipe.optimizer.decay_matrices_only = true;
   recipe.optimizer.beta2 = 0.95;
   recipe.schedule.name = "cosine";
   recipe.schedule.warmup = 0.03;
