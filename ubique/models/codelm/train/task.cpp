@@ -12,6 +12,7 @@
 #include "ubique/data/code/code_set.h"
 #include "ubique/data/code/read_sequences.h"
 #include "ubique/data/code/tokenizer_hash.h"
+#include "ubique/engine/step/autocast.h"
 #include "ubique/engine/walk/chat.h"
 #include "ubique/models/codelm/files/huggingface.h"
 #include "ubique/models/codelm/files/open.h"
@@ -168,6 +169,8 @@ engine::Scores CodelmTask::validate() {
 }
 
 void CodelmTask::show_samples() {
+  // KV caches have the dtype of the weights, which autocast would not follow.
+  const engine::Autocast plain(parts_.model->codelm().head().device().type(), {});
   for (const auto& prompt : parts_.settings.sample_prompts) {
     const auto ids = parts_.tokenizer->encode(prompt);
     if (ids.empty()) continue;
