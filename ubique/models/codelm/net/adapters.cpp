@@ -9,6 +9,7 @@
 #include <cmath>
 #include <set>
 
+#include "ubique/base/error.h"
 #include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 #include "ubique/models/codelm/net/config_fields.h"
