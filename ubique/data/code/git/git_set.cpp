@@ -243,8 +243,7 @@ GitSetResult make_git_set(const fs::path& repository, const fs::path& folder,
       writer->add(placed.val ? kValSplit : kTrainSplit, placed.document);
       ++result.documents;
     }
-    check(!progress || !progress(result.commits + result.files), ErrorKind::Input,
-          "[data.git] stopped; {} is as it was before.", folder.string());
+    if (progress) progress(result.commits + result.files);
   };
   const auto history = history_options(options, range);
   if (wants_history(options.parts)) {

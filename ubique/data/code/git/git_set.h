@@ -23,7 +23,7 @@ struct GitSetOptions {
   DocumentForm commit_form = DocumentForm::Special, snapshot_form = DocumentForm::Special;
   bool seed_diffs = false;
   std::string revision = "HEAD";  ///< a branch, a tag or a commit
-  std::string since;              ///< "2024-01-31"; empty: all
+  std::string since = {};         ///< "2024-01-31"; empty: all
   bool first_parent = false;
   int context = 8;
   PathRules rules = {};
@@ -40,8 +40,9 @@ struct GitSetResult {
   std::string head, special;            ///< commit; meaning of the special form
 };
 
-/// Called now and then with the commits and files read so far; true stops the work.
-using GitProgress = std::function<bool(std::int64_t done)>;
+/// Called with the commits and files read so far; what it throws stops the work, and the folder is
+/// then as it was before.
+using GitProgress = std::function<void(std::int64_t done)>;
 
 /// Number of commits that would be read, for progress. Checks the repository as make_git_set does.
 std::int64_t count_git_commits(const std::filesystem::path& repository,
