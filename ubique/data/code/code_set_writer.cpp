@@ -97,8 +97,8 @@ CodeSetWriter::CodeSetWriter(fs::path folder, const io::Tokenizer& tokenizer,
   header_.vocabulary = vocabulary;
   header_.end_of_text = end_of_text(tokenizer);
   claim_code_folder(folder_);
-  make_folder(folder_ / "tokenizer");
-  io::write_tokenizer(folder_ / "tokenizer" / "tokenizer.json", tokenizer.model());
+  make_folder(folder_);
+  tokenizer_ = io::tokenizer_json(tokenizer.model());
   open_files();
 }
 
@@ -158,6 +158,10 @@ void CodeSetWriter::finish() {
     part->idx.commit();
     const MappedFile ids(part->bin_path), index(part->idx_path);
     header_.split(name).digest = split_digest(ids.bytes(), index.bytes());
+  }
+  if (!tokenizer_.empty()) {
+    make_folder(folder_ / "tokenizer");
+    write_file(folder_ / "tokenizer" / "tokenizer.json", tokenizer_);
   }
   write_file(folder_ / "dataset.json", code_set_json(header_));
 }

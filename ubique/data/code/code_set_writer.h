@@ -42,6 +42,7 @@ class CodeSetWriter {
   std::unique_ptr<Part> train_, val_;
   std::unique_ptr<AtomicFile> lines_;
   std::string line_buffer_;
+  std::string tokenizer_;  // tokenizer.json of a new set
 };
 
 /// A short text with what the set holds: documents and tokens of each split.
