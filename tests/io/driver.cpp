@@ -14,6 +14,7 @@
 #include "ubique/io/arrays/npz.h"
 #include "ubique/io/tensors/safetensors_reader.h"
 #include "ubique/io/tensors/safetensors_writer.h"
+#include "ubique/io/text/jinja/template.h"
 #include "ubique/io/text/tokenizer_trainer.h"
 #include "ubique/io/torch/torch_file.h"
 
@@ -71,11 +72,29 @@ void tokenize(const Arguments& in) {
   std::puts(rows.dump().c_str());
 }
 
+// A JSON list of {"template", "variables"}; the result is a list of {"text"} or {"error"}, with the
+// parts of {% generation %} as byte ranges.
+void render_templates(const Arguments& in) {
+  auto rows = Json::array();
+  for (const auto& each : parse_json(read_file(in.at(0)), in.at(0))) {
+    try {
+      const io::jinja::Template made(each.at("template").get<std::string>(), "template");
+      const auto variables = io::jinja::from_json(each.at("variables"), 0);
+      const auto rendered = made.render(*variables.dict(), 1'700'000'000);
+      rows.push_back({{"text", rendered.text.bytes()}, {"generated", rendered.generated}});
+    } catch (const Error& error) {
+      rows.push_back({{"error", error.what()}});
+    }
+  }
+  std::puts(rows.dump().c_str());
+}
+
 const std::map<std::string, std::function<void(const Arguments&)>> kVerbs = {
     {"from-torch", from_torch},
     {"to-torch", to_torch},
     {"learn-tokenizer", learn_tokenizer},
     {"tokenize", tokenize},
+    {"render-templates", render_templates},
     {"from-npz", [](const Arguments& in) { save(in.at(1), io::read_npz(in.at(0))); }},
     {"to-npz",
      [](const Arguments& in) { io::write_npz(in.at(1), load(in.at(0)), in.at(2) == "deflate"); }},

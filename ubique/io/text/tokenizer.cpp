@@ -9,7 +9,7 @@
 #include "ubique/base/text/printable.h"
 #include "ubique/base/text/utf8.h"
 #include "ubique/io/text/tokenizer_bytes.h"
-#include "ubique/io/text/unicode.h"
+#include "ubique/io/text/unicode/unicode.h"
 
 namespace ubique::io {
 namespace {

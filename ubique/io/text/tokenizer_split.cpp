@@ -5,7 +5,7 @@
 #include <span>
 
 #include "ubique/base/text/utf8.h"
-#include "ubique/io/text/unicode.h"
+#include "ubique/io/text/unicode/unicode.h"
 
 namespace ubique::io {
 namespace {
