@@ -15,6 +15,7 @@
 #include "ubique/io/tensors/safetensors_reader.h"
 #include "ubique/io/tensors/safetensors_writer.h"
 #include "ubique/io/text/jinja/template.h"
+#include "ubique/io/text/tokenizer_encode.h"
 #include "ubique/io/text/tokenizer_trainer.h"
 #include "ubique/io/torch/torch_file.h"
 
@@ -62,12 +63,24 @@ void learn_tokenizer(const Arguments& in) {
   io::write_tokenizer(in.at(1), trainer.train());
 }
 
-// The ids of each text of a JSON list.
+// The ids of each text of a JSON list; with a third argument, framed as the file says.
 void tokenize(const Arguments& in) {
   const auto tokenizer = io::read_tokenizer(in.at(0));
+  const io::EncodeOptions options{.special = io::SpecialTokens::Parse, .frame = in.size() > 2};
+  io::TokenEncoder encoder(tokenizer);
   auto rows = Json::array();
   for (const auto& text : parse_json(read_file(in.at(1)), in.at(1))) {
-    rows.push_back(tokenizer.encode(text.get<std::string>(), io::SpecialTokens::Parse));
+    rows.push_back(encoder.encode(text.get<std::string>(), options));
+  }
+  std::puts(rows.dump().c_str());
+}
+
+// The text of each list of ids of a JSON list.
+void detokenize(const Arguments& in) {
+  const auto tokenizer = io::read_tokenizer(in.at(0));
+  auto rows = Json::array();
+  for (const auto& ids : parse_json(read_file(in.at(1)), in.at(1))) {
+    rows.push_back(tokenizer.decode(ids.get<std::vector<std::int32_t>>()));
   }
   std::puts(rows.dump().c_str());
 }
@@ -94,6 +107,11 @@ const std::map<std::string, std::function<void(const Arguments&)>> kVerbs = {
     {"to-torch", to_torch},
     {"learn-tokenizer", learn_tokenizer},
     {"tokenize", tokenize},
+    {"detokenize", detokenize},
+    {"rewrite-tokenizer",
+     [](const Arguments& in) {
+       io::write_tokenizer(in.at(1), io::read_tokenizer(in.at(0)).model());
+     }},
     {"render-templates", render_templates},
     {"from-npz", [](const Arguments& in) { save(in.at(1), io::read_npz(in.at(0))); }},
     {"to-npz",
