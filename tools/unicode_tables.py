@@ -1,6 +1,10 @@
-"""Writes ubique/io/text/unicode_tables.h: the code points that are letters (L*) and numbers (N*), as
-ranges. Uses the package unicodedata2 where it is installed, else Python's own tables; the version
-must be the one that is asked for, since tokenizers cut words by it: unicode_tables.py 16.0.0"""
+"""Writes the Unicode tables of ubique/io/text/unicode/: letters, numbers and characters of words, the
+normal form NFC, and upper and lower case. Uses the package unicodedata2 where it is installed, else
+Python's own tables; the version must be the one that is asked for, since tokenizers cut words by it:
+unicode_tables.py 16.0.0
+
+Large tables are packed as text: numbers of 5 bits a character, the lowest first, from '0' on; a character
+from 'P' on says that more follows. unicode/packed.h reads them."""
 
 import sys
 from pathlib import Path
@@ -10,15 +14,16 @@ try:
 except ImportError:
     import unicodedata
 
-TARGET = Path(__file__).resolve().parent.parent / "ubique" / "io" / "unicode_tables.h"
+FOLDER = Path(__file__).resolve().parent.parent / "ubique" / "io" / "text" / "unicode"
 WIDTH = 100
+POINTS = [point for point in range(0x110000) if not 0xD800 <= point < 0xE000]
+# Other_Alphabetic beyond the marks: the circled and squared letters. They are \\w in Rust's expressions.
+ALPHABETIC_SYMBOLS = [(0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189)]
 
 
-def ranges(major: str) -> list[tuple[int, int]]:
+def ranges_of(chosen) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
-    for point in range(0x110000):
-        if unicodedata.category(chr(point))[0] != major:
-            continue
+    for point in filter(chosen, POINTS):
         if found and found[-1][1] == point - 1:
             found[-1] = (found[-1][0], point)
         else:
@@ -26,16 +31,117 @@ def ranges(major: str) -> list[tuple[int, int]]:
     return found
 
 
-def table(name: str, comment: str, major: str) -> list[str]:
-    values = [f"{value:#x}," for pair in ranges(major) for value in pair]
+def is_word(point: int) -> bool:
+    category = unicodedata.category(chr(point))
+    symbol = any(first <= point <= last for first, last in ALPHABETIC_SYMBOLS)
+    return category[0] in "LM" or category in ("Nd", "Nl", "Pc") or point in (0x200C, 0x200D) or symbol
+
+
+def range_table(name: str, comment: str, major: str) -> list[str]:
+    ranges = ranges_of(lambda point: unicodedata.category(chr(point))[0] == major)
     lines = [f"inline constexpr std::uint32_t {name}[] = {{  // {comment}"]
     line = " "
-    for value in values:
+    for value in (f"{value:#x}," for pair in ranges for value in pair):
         if len(line) + 1 + len(value) > WIDTH:
             lines.append(line)
             line = " "
         line += " " + value
     return [*lines, line, "};"]
+
+
+def packed(numbers: list[int]) -> str:
+    """Negative numbers must be made even and odd by signed() before."""
+    text = ""
+    for number in numbers:
+        while number >= 32:
+            text += chr(ord("P") + (number & 31))
+            number >>= 5
+        text += chr(ord("0") + number)
+    return text.replace("\\", "!")  # a backslash would escape in C++
+
+
+def signed(number: int) -> int:
+    return number * 2 if number >= 0 else -number * 2 - 1
+
+
+def packed_table(name: str, comment: str, numbers: list[int]) -> list[str]:
+    text = packed(numbers)
+    room = WIDTH - 4
+    lines = [f'    "{text[at:at + room]}"' for at in range(0, len(text), room)]
+    return [f"inline constexpr std::string_view {name} =  // {comment}", *lines[:-1], lines[-1] + ";"]
+
+
+def differences(rows: list[tuple[int, ...]]) -> list[int]:
+    """The first column rises: plain differences; the others as signed ones."""
+    numbers, before = [], (0,) * 4
+    for row in rows:
+        numbers.append(row[0] - before[0])
+        numbers += [signed(now - then) for now, then in zip(row[1:], before[1:])]
+        before = (*row, *(0,) * 4)[:4]
+    return numbers
+
+
+def decompositions() -> tuple[list[tuple[int, ...]], list[tuple[int, ...]]]:
+    """(composite, first, second) of pairs that compose again; the same of those that do not, 0 for none."""
+    both, one_way = [], []
+    for point in POINTS:
+        text = unicodedata.decomposition(chr(point))
+        if not text or text.startswith("<"):
+            continue
+        parts = [int(part, 16) for part in text.split()]
+        again = unicodedata.normalize("NFC", "".join(map(chr, parts))) == chr(point)
+        (both if len(parts) == 2 and again else one_way).append((point, parts[0], parts[1] if len(parts) == 2 else 0))
+    return both, one_way
+
+
+def combining_classes() -> list[tuple[int, ...]]:
+    rows: list[tuple[int, ...]] = []  # first, count, class
+    for point in POINTS:
+        kind = unicodedata.combining(chr(point))
+        if kind and rows and rows[-1][0] + rows[-1][1] == point and rows[-1][2] == kind:
+            rows[-1] = (rows[-1][0], rows[-1][1] + 1, kind)
+        elif kind:
+            rows.append((point, 1, kind))
+    return rows
+
+
+def case_runs(change) -> list[tuple[int, ...]]:
+    """(first, count, distance between them, what to add) of characters that become one other."""
+    rows: list[list[int]] = []
+    for point in POINTS:
+        made = change(chr(point))
+        if len(made) != 1 or ord(made) == point:
+            continue
+        add = ord(made) - point
+        for row in rows[-3:]:
+            first, count, step, shift = row
+            if shift == add and (count == 1 and point - first in (1, 2) or point == first + count * step):
+                row[1:3] = count + 1, point - first if count == 1 else step
+                break
+        else:
+            rows.append([point, 1, 1, add])
+    return [tuple(row) for row in rows]
+
+
+def case_texts(change, otherwise) -> list[int]:
+    """Characters that become several, or that `otherwise` changes differently: point, count, points."""
+    numbers, before = [], 0
+    for point in POINTS:
+        made = change(chr(point))
+        if made == otherwise(chr(point)):
+            continue
+        numbers += [point - before, len(made), *map(ord, made)]
+        before = point
+    return numbers
+
+
+def write(file: str, version: str, purpose: str, include: str, tables: list[list[str]]) -> None:
+    head = ["// SPDX-License-Identifier: Apache-2.0", f"// {purpose}, of Unicode {version}.",
+            "// Made by tools/unicode_tables.py; not edited by hand.", "#pragma once", "",
+            *(f"#include <{name}>" for name in include.split()), "", "namespace ubique::io {", "", "// clang-format off"]
+    body = [line for table in tables for line in [*table, ""]][:-1]
+    tail = ["// clang-format on", "", "}  // namespace ubique::io", ""]
+    (FOLDER / file).write_text("\n".join([*head, *body, *tail]), encoding="utf-8")
 
 
 def main() -> int:
@@ -45,15 +151,28 @@ def main() -> int:
         print(f"unicode_tables: got Unicode {have}, expected {wanted or 'a version'}; "
               "python3 -m pip install unicodedata2==VERSION brings another.", file=sys.stderr)
         return 2
-    head = ["// SPDX-License-Identifier: Apache-2.0",
-            f"// Letters and numbers of Unicode {have}, first and last code point of each range in turn.",
-            f"// Made by tools/unicode_tables.py {have}; not edited by hand.",
-            "#pragma once", "", "#include <cstdint>", "", "namespace ubique::io {", "",
-            "// clang-format off"]
-    tables = [*table("kLetterRanges", "categories Lu, Ll, Lt, Lm, Lo", "L"), "",
-              *table("kNumberRanges", "categories Nd, Nl, No", "N")]
-    tail = ["// clang-format on", "", "}  // namespace ubique::io", ""]
-    TARGET.write_text("\n".join([*head, *tables, *tail]), encoding="utf-8")
+    words, end = [], 0
+    for first, last in ranges_of(is_word):
+        words += [first - end, last - first]
+        end = last
+    write("unicode_tables.h", have, "Letters, numbers and characters of words", "cstdint string_view", [
+        range_table("kLetterRanges", "category L: first and last in turn", "L"),
+        range_table("kNumberRanges", "category N", "N"),
+        packed_table("kWordRanges", "\\w: distance from the range before, length - 1", words)])
+    both, one_way = decompositions()
+    write("normal_form_tables.h", have, "What the normal form NFC needs", "string_view", [
+        packed_table("kCompositions", "composite, first, second", differences(both)),
+        packed_table("kDecompositions", "of those that never compose again; second 0: none", differences(one_way)),
+        packed_table("kCombiningClasses", "first, count, class", differences(combining_classes()))])
+    upper = lambda text: text.upper() if len(text.upper()) == 1 else text  # noqa: E731
+    lower = lambda text: text.lower() if len(text.lower()) == 1 else text  # noqa: E731
+    own = __import__("unicodedata").unidata_version  # whose str.upper() is used
+    write("letter_case_tables.h", own, "Upper, lower and title case", "string_view", [
+        packed_table("kUpperRuns", "first, count, distance, what to add", differences(case_runs(str.upper))),
+        packed_table("kLowerRuns", "first, count, distance, what to add", differences(case_runs(str.lower))),
+        packed_table("kUpperTexts", "character, count, characters", case_texts(str.upper, upper)),
+        packed_table("kLowerTexts", "character, count, characters", case_texts(str.lower, lower)),
+        packed_table("kTitleTexts", "where title case differs from upper case", case_texts(str.title, str.upper))])
     return 0
 
 

@@ -14,6 +14,8 @@
 #include "ubique/io/arrays/npz.h"
 #include "ubique/io/tensors/safetensors_reader.h"
 #include "ubique/io/tensors/safetensors_writer.h"
+#include "ubique/io/text/jinja/template.h"
+#include "ubique/io/text/tokenizer_encode.h"
 #include "ubique/io/text/tokenizer_trainer.h"
 #include "ubique/io/torch/torch_file.h"
 
@@ -61,12 +63,41 @@ void learn_tokenizer(const Arguments& in) {
   io::write_tokenizer(in.at(1), trainer.train());
 }
 
-// The ids of each text of a JSON list.
+// The ids of each text of a JSON list; with a third argument, framed as the file says.
 void tokenize(const Arguments& in) {
   const auto tokenizer = io::read_tokenizer(in.at(0));
+  const io::EncodeOptions options{.special = io::SpecialTokens::Parse, .frame = in.size() > 2};
+  io::TokenEncoder encoder(tokenizer);
   auto rows = Json::array();
   for (const auto& text : parse_json(read_file(in.at(1)), in.at(1))) {
-    rows.push_back(tokenizer.encode(text.get<std::string>(), io::SpecialTokens::Parse));
+    rows.push_back(encoder.encode(text.get<std::string>(), options));
+  }
+  std::puts(rows.dump().c_str());
+}
+
+// The text of each list of ids of a JSON list.
+void detokenize(const Arguments& in) {
+  const auto tokenizer = io::read_tokenizer(in.at(0));
+  auto rows = Json::array();
+  for (const auto& ids : parse_json(read_file(in.at(1)), in.at(1))) {
+    rows.push_back(tokenizer.decode(ids.get<std::vector<std::int32_t>>()));
+  }
+  std::puts(rows.dump().c_str());
+}
+
+// A JSON list of {"template", "variables"}; the result is a list of {"text"} or {"error"}, with the
+// parts of {% generation %} as byte ranges.
+void render_templates(const Arguments& in) {
+  auto rows = Json::array();
+  for (const auto& each : parse_json(read_file(in.at(0)), in.at(0))) {
+    try {
+      const io::jinja::Template made(each.at("template").get<std::string>(), "template");
+      const auto variables = io::jinja::from_json(each.at("variables"), 0);
+      const auto rendered = made.render(*variables.dict(), 1'700'000'000);
+      rows.push_back({{"text", rendered.text.bytes()}, {"generated", rendered.generated}});
+    } catch (const Error& error) {
+      rows.push_back({{"error", error.what()}});
+    }
   }
   std::puts(rows.dump().c_str());
 }
@@ -76,6 +107,12 @@ const std::map<std::string, std::function<void(const Arguments&)>> kVerbs = {
     {"to-torch", to_torch},
     {"learn-tokenizer", learn_tokenizer},
     {"tokenize", tokenize},
+    {"detokenize", detokenize},
+    {"rewrite-tokenizer",
+     [](const Arguments& in) {
+       io::write_tokenizer(in.at(1), io::read_tokenizer(in.at(0)).model());
+     }},
+    {"render-templates", render_templates},
     {"from-npz", [](const Arguments& in) { save(in.at(1), io::read_npz(in.at(0))); }},
     {"to-npz",
      [](const Arguments& in) { io::write_npz(in.at(1), load(in.at(0)), in.at(2) == "deflate"); }},

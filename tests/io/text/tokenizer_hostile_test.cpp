@@ -30,11 +30,30 @@ std::string refusal_with(const std::string& pointer, const Json& value) {
 
 TEST_CASE("tokenizer: parts that would change the tokens are refused by name") {
   CHECK(contains(refusal_with("/model/type", "Unigram"), "model 'Unigram'"));
-  CHECK(contains(refusal_with("/normalizer", {{"type", "NFC"}}), "normalizer 'NFC'"));
-  CHECK(contains(refusal_with("/post_processor", {{"type", "TemplateProcessing"}}),
-                 "post_processor 'TemplateProcessing'"));
-  CHECK(contains(refusal_with("/decoder", {{"type", "Metaspace"}}), "decoder 'Metaspace'"));
+  CHECK(contains(refusal_with("/normalizer", {{"type", "NFKC"}}), "normalizer 'NFKC'"));
+  CHECK(
+      contains(refusal_with("/normalizer", {{"type", "Prepend"}, {"prepend", "x"}}), "'Prepend'"));
+  CHECK(contains(refusal_with("/post_processor", {{"type", "BertProcessing"}}),
+                 "post_processor 'BertProcessing'"));
+  CHECK(
+      contains(refusal_with("/post_processor", {{"type", "TemplateProcessing"},
+                                                {"single", {{{"SpecialToken", {{"id", "<s>"}}}}}}}),
+               "without ids"));
+  CHECK(
+      contains(refusal_with("/post_processor", {{"type", "TemplateProcessing"},
+                                                {"single", {{{"SpecialToken", {{"id", "<s>"}}}}}},
+                                                {"special_tokens", {{"<s>", {{"ids", {9999}}}}}}}),
+               "unknown token; got id 9999"));
+  CHECK(contains(refusal_with("/decoder", {{"type", "Metaspace"}}),
+                 "pre_tokenizer ByteLevel with another decoder"));
+  CHECK(contains(refusal_with("/decoder", {{"type", "WordPiece"}}), "decoder 'WordPiece'"));
   CHECK(contains(refusal_with("/decoder", nullptr), "expected ByteLevel"));
+  const auto digits = Json{{"type", "Digits"}, {"individual_digits", true}};
+  CHECK(contains(refusal_with("/pre_tokenizer", digits), "decoder ByteLevel alone"));
+  CHECK(contains(
+      refusal_with("/pre_tokenizer",
+                   {{"type", "Sequence"}, {"pretokenizers", {{{"type", "ByteLevel"}}, digits}}}),
+      "after ByteLevel"));
   CHECK(contains(refusal_with("/pre_tokenizer", {{"type", "Whitespace"}}), "'Whitespace'"));
   CHECK(contains(refusal_with("/pre_tokenizer", nullptr), "pre_tokenizer without a type"));
   CHECK(contains(
@@ -44,7 +63,6 @@ TEST_CASE("tokenizer: parts that would change the tokens are refused by name") {
   CHECK(contains(refusal_with("/model/dropout", 0.1), "dropout"));
   CHECK(contains(refusal_with("/model/byte_fallback", true), "byte_fallback"));
   CHECK(contains(refusal_with("/model/end_of_word_suffix", "</w>"), "end_of_word_suffix"));
-  CHECK(contains(refusal_with("/added_tokens/0/single_word", true), "single_word"));
 }
 
 TEST_CASE("tokenizer: invalid ids and merges are refused") {

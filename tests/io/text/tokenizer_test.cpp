@@ -9,7 +9,7 @@
 #include "ubique/base/files/file.h"
 #include "ubique/base/numbers/random.h"
 #include "ubique/base/text/utf8.h"
-#include "ubique/io/text/unicode.h"
+#include "ubique/io/text/unicode/unicode.h"
 
 using namespace ubique;
 using test::contains;

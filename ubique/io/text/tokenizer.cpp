@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builds the tables, encodes and decodes.
+// Builds the tables and decodes; tokenizer_encode.cpp encodes.
 #include "ubique/io/text/tokenizer.h"
 
 #include <algorithm>
+#include <charconv>
 #include <unordered_set>
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/printable.h"
 #include "ubique/base/text/utf8.h"
 #include "ubique/io/text/tokenizer_bytes.h"
-#include "ubique/io/text/unicode.h"
+#include "ubique/io/text/tokenizer_encode.h"
 
 namespace ubique::io {
 namespace {
@@ -17,19 +18,13 @@ namespace {
 /// Some files skip ids; ids up to twice the number of tokens plus this are accepted.
 constexpr std::int64_t kMostGaps = 65'536;
 
-bool is_space_at(std::string_view text, std::size_t at) {
-  const auto point = code_point_at(text, at);
-  return point.valid && character_class(point.value) == CharacterClass::Space;
-}
-
-std::string_view without_trailing_space(std::string_view text) {
-  while (!text.empty()) {
-    auto last = text.size() - 1;
-    while (last > 0 && (static_cast<unsigned char>(text[last]) & 0xC0U) == 0x80U) --last;
-    if (!is_space_at(text, last)) break;
-    text = text.substr(0, last);
-  }
-  return text;
+/// The byte that "<0x0A>" stands for; -1 for other spellings.
+int byte_of_spelling(const std::string& spelling) {
+  const bool form = spelling.size() == 6 && spelling.starts_with("<0x") && spelling.back() == '>';
+  int value = 0;
+  const auto* end = spelling.data() + 5;
+  const bool digits = form && std::from_chars(spelling.data() + 3, end, value, 16).ptr == end;
+  return digits ? value : -1;
 }
 
 /// Plain text must not become one of these, neither as a whole word nor by merges.
@@ -59,17 +54,38 @@ Tokenizer::Tokenizer(TokenizerModel model, const std::string& where) : model_(st
   ids_.reserve(static_cast<std::size_t>(count));
 
   for (const auto& [spelling, id] : model_.vocabulary) {
-    add_token(id, spelling, raw_bytes(spelling).value_or(spelling), where);
+    add_token(id, spelling, bytes_of(spelling), where);
   }
   add_words();
+  add_bytes();
+  add_merges(where);
+  add_added(where);
+}
+
+std::string Tokenizer::bytes_of(const std::string& spelling) const {
+  if (model_.units == TokenUnits::Bytes) return raw_bytes(spelling).value_or(spelling);
+  if (const auto byte = byte_of_spelling(spelling); byte >= 0) {
+    return std::string(1, static_cast<char>(byte));
+  }
+  std::string bytes;
+  for (std::size_t at = 0; at < spelling.size();) {
+    const bool mark = std::string_view(spelling).substr(at).starts_with(kSpaceMark);
+    bytes += mark ? ' ' : spelling[at];
+    at += mark ? kSpaceMark.size() : 1;
+  }
+  return bytes;
+}
+
+void Tokenizer::add_bytes() {
   byte_ids_.fill(-1);
   for (unsigned byte = 0; byte < byte_ids_.size(); ++byte) {
-    const auto found = find(visible_bytes(std::string(1, static_cast<char>(byte))));
+    const auto found = find(model_.units == TokenUnits::Bytes
+                                ? visible_bytes(std::string(1, static_cast<char>(byte)))
+                                : fmt::format("<0x{:02X}>", byte));
     if (found) byte_ids_[byte] = *found;
     lacks_bytes_ = lacks_bytes_ || !found;
   }
-  add_merges(where);
-  add_added(where);
+  if (!model_.unknown.empty()) unknown_ = find(model_.unknown).value_or(-1);
 }
 
 void Tokenizer::add_token(std::int32_t id, const std::string& spelling, std::string bytes,
@@ -87,7 +103,8 @@ void Tokenizer::add_words() {
   if (!model_.ignore_merges) return;
   const auto special = special_ids(model_);
   for (const auto& [spelling, id] : model_.vocabulary) {
-    if (!special.contains(id)) words_.emplace(bytes(id), id);
+    if (special.contains(id)) continue;
+    words_.emplace(model_.units == TokenUnits::Bytes ? bytes(id) : spelling, id);
   }
 }
 
@@ -123,67 +140,60 @@ void Tokenizer::add_added(const std::string& where) {
     auto& token = tokens_[static_cast<std::size_t>(added.id)];
     token.bytes = added.content;
     token.special = added.special;
-    added_by_byte_[static_cast<unsigned char>(added.content.front())].push_back(i);
-  }
-  for (auto& group : added_by_byte_) {
-    std::stable_sort(group.begin(), group.end(), [&](std::size_t a, std::size_t b) {
-      return model_.added[a].content.size() > model_.added[b].content.size();
-    });
-  }
-}
-
-const AddedToken* Tokenizer::added_at(std::string_view text, std::size_t at,
-                                      SpecialTokens special) const {
-  for (const auto i : added_by_byte_[static_cast<unsigned char>(text[at])]) {
-    const auto& added = model_.added[i];
-    if (added.special && special == SpecialTokens::AsText) continue;
-    if (text.substr(at).starts_with(added.content)) return &added;
-  }
-  return nullptr;
-}
-
-void Tokenizer::encode_plain(std::string_view text, Merger& merger,
-                             std::vector<std::int32_t>& out) const {
-  std::vector<std::int32_t> bytes;
-  split_words(text, model_.split, [&](std::string_view word) {
-    if (model_.ignore_merges) {
-      if (const auto found = words_.find(std::string(word)); found != words_.end()) {
-        return out.push_back(found->second);
-      }
+    if (added.normalized) {
+      normal_added_.add(normalized(added.content, model_.normal), i);
+    } else {
+      raw_added_.add(added.content, i);
     }
-    bytes.clear();
-    for (const char byte : word) {
-      const auto id = byte_ids_[static_cast<unsigned char>(byte)];
-      if (id >= 0) bytes.push_back(id);
+  }
+  raw_added_.finish();
+  normal_added_.finish();
+  for (const auto& frame : {model_.begin, model_.end}) {
+    for (const auto id : frame) {
+      check(id >= 0 && id < size() && tokens_[static_cast<std::size_t>(id)].exists,
+            ErrorKind::Input, "[io.tokenizer] {} frames texts with an unknown token; got id {}.",
+            where, id);
     }
-    merger.apply(bytes, out);
-  });
+  }
 }
 
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text, SpecialTokens special) const {
-  std::vector<std::int32_t> ids;
-  Merger merger(merges_);
-  std::size_t start = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    const auto* added = added_at(text, at, special);
-    if (added == nullptr) {
-      ++at;
+  return TokenEncoder(*this).encode(text, {.special = special});
+}
+
+std::vector<std::int32_t> Tokenizer::encode(std::string_view text, const EncodeOptions& options,
+                                            std::vector<std::size_t>* ends) const {
+  return TokenEncoder(*this).encode(text, options, ends);
+}
+
+/// A run of byte tokens that is no UTF-8 becomes one U+FFFD for each, as the original's.
+std::string Tokenizer::decode_characters(std::span<const std::int32_t> ids,
+                                         bool skip_special) const {
+  std::string text, run;
+  const auto finish_run = [&] {
+    if (is_utf8(run)) {
+      text += run;
+    } else {
+      for (std::size_t i = 0; i < run.size(); ++i) append_utf8(text, U'\uFFFD');
+    }
+    run.clear();
+  };
+  for (const auto id : ids) {
+    const auto& known = token(id);
+    if (skip_special && known.special) continue;
+    if (!known.special && byte_of_spelling(known.spelling) >= 0) {
+      run += known.bytes;
       continue;
     }
-    const auto before = text.substr(start, at - start);
-    encode_plain(added->strip_left ? without_trailing_space(before) : before, merger, ids);
-    ids.push_back(added->id);
-    at += added->content.size();
-    while (added->strip_right && at < text.size() && is_space_at(text, at)) {
-      at += code_point_at(text, at).length;
-    }
-    start = at;
+    finish_run();
+    text += known.bytes;
   }
-  encode_plain(text.substr(start), merger, ids);
-  return ids;
+  finish_run();
+  return model_.strip_decoded && text.starts_with(' ') ? text.substr(1) : text;
 }
 
 std::string Tokenizer::decode(std::span<const std::int32_t> ids, bool skip_special) const {
+  if (model_.units == TokenUnits::Characters) return decode_characters(ids, skip_special);
   std::string raw;
   for (const auto id : ids) {
     const auto& known = token(id);

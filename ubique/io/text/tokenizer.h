@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Byte-level BPE tokenizer, as GPT-2 and StarCoder use it: text to token ids and back. Reads
-// tokenizer.json and GPT-2's vocab.json with merges.txt; writes tokenizer.json.
+// BPE tokenizer: text to token ids and back. Byte-level as GPT-2, StarCoder, Llama 3 and Qwen use
+// it, or over characters with bytes for the rest as Llama 2 does. Reads tokenizer.json and GPT-2's
+// vocab.json with merges.txt; writes tokenizer.json.
 #pragma once
 
 #include <array>
@@ -16,6 +17,8 @@
 
 #include "ubique/io/text/tokenizer_merge.h"
 #include "ubique/io/text/tokenizer_split.h"
+#include "ubique/io/text/words/normalizer.h"
+#include "ubique/io/text/words/pattern_finder.h"
 
 namespace ubique::io {
 
@@ -27,22 +30,47 @@ struct AddedToken {
   bool special = true;
   bool strip_left = false;   ///< also consumes whitespace before it
   bool strip_right = false;  ///< also consumes whitespace after it
-  bool normalized = false;   ///< only kept for the file; no normaliser is supported
+  bool normalized = false;   ///< matched in the normalised text, where the others are cut out
+  bool single_word = false;  ///< matched only where no letter or digit stands beside it
 };
 
-/// The content of a tokenizer file. Tokens are spelled as in tokenizer_bytes.h.
+/// What the tokens of a vocabulary are made of.
+enum class TokenUnits {
+  Bytes,       ///< bytes, spelled as in tokenizer_bytes.h
+  Characters,  ///< characters, a mark for the space; <0x0A> for bytes of characters it lacks
+};
+
+/// The content of a tokenizer file.
 struct TokenizerModel {
   std::vector<std::pair<std::string, std::int32_t>> vocabulary = {};
   std::vector<std::pair<std::string, std::string>> merges = {};  ///< in order of priority
   std::vector<AddedToken> added = {};
   WordSplit split = {SplitStep::Words};
   bool ignore_merges = false;  ///< a word in the vocabulary is one token
+  NormalSteps normal = {};
+  TokenUnits units = TokenUnits::Bytes;
+  std::string unknown = {};                        ///< with Characters: the token of what has none
+  bool fuse_unknown = false;                       ///< a run of unknown characters is one token
+  bool strip_decoded = false;                      ///< decoding drops one space at the beginning
+  std::vector<std::int32_t> begin = {}, end = {};  ///< tokens that frame a text, such as <s>
 };
 
 /// How the spelling of a special token inside a text is encoded.
 enum class SpecialTokens {
   AsText,  ///< as plain characters: user input cannot end a turn
   Parse,   ///< as the special token
+};
+
+/// Bytes [begin, end) of a text.
+struct TextRange {
+  std::size_t begin = 0, end = 0;
+};
+
+struct EncodeOptions {
+  SpecialTokens special = SpecialTokens::AsText;
+  bool frame = false;  ///< adds the tokens that the file puts around each text
+  /// With Parse: ranges, in order, in which the spelling of a special token stays plain text.
+  std::span<const TextRange> plain = {};
 };
 
 class Tokenizer {
@@ -54,6 +82,10 @@ class Tokenizer {
   /// Bytes that have no token are dropped, as in other libraries; see lacks_bytes().
   std::vector<std::int32_t> encode(std::string_view text,
                                    SpecialTokens special = SpecialTokens::AsText) const;
+  /// With `ends`, the byte of the text after each token is stored there. TokenEncoder does the same
+  /// for many texts faster.
+  std::vector<std::int32_t> encode(std::string_view text, const EncodeOptions& options,
+                                   std::vector<std::size_t>* ends = nullptr) const;
   /// UTF-8, with U+FFFD for invalid bytes. Input error for an unknown id.
   std::string decode(std::span<const std::int32_t> ids, bool skip_special = false) const;
 
@@ -83,15 +115,19 @@ class Tokenizer {
   void add_merges(const std::string& where);
   void add_added(const std::string& where);
   const Token& token(std::int32_t id) const;
-  const AddedToken* added_at(std::string_view text, std::size_t at, SpecialTokens special) const;
-  void encode_plain(std::string_view text, Merger& merger, std::vector<std::int32_t>& out) const;
+  void add_bytes();
+  std::string bytes_of(const std::string& spelling) const;
+  std::string decode_characters(std::span<const std::int32_t> ids, bool skip_special) const;
+
+  friend class TokenEncoder;
 
   TokenizerModel model_;
-  std::vector<Token> tokens_;                                // by id
-  std::unordered_map<std::string, std::int32_t> ids_;        // by spelling
-  std::unordered_map<std::string, std::int32_t> words_;      // by bytes; only if ignore_merges
-  std::array<std::int32_t, 256> byte_ids_{};                 // -1: no token
-  std::array<std::vector<std::size_t>, 256> added_by_byte_;  // indices by first byte, longest first
+  std::vector<Token> tokens_;                            // by id
+  std::unordered_map<std::string, std::int32_t> ids_;    // by spelling
+  std::unordered_map<std::string, std::int32_t> words_;  // by bytes; only if ignore_merges
+  std::array<std::int32_t, 256> byte_ids_{};             // -1: no token
+  PatternFinder raw_added_, normal_added_;               // of added tokens; the number is the index
+  std::int32_t unknown_ = -1;
   MergeTable merges_;
   bool lacks_bytes_ = false;
 };
@@ -100,7 +136,7 @@ class Tokenizer {
 void add_special_tokens(TokenizerModel& model, const std::vector<std::string>& contents);
 
 /// `path` is a tokenizer.json, or a folder with tokenizer.json or with vocab.json and merges.txt.
-/// Input error that says which files were expected, or which part is not byte-level BPE.
+/// Input error that says which files were expected, or which part is not understood.
 Tokenizer read_tokenizer(const std::filesystem::path& path);
 Tokenizer parse_tokenizer_json(std::string_view text, const std::string& where);
 /// GPT-2's pair of files; <|endoftext|> is special. `added` is added_tokens.json, empty if none.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// tokenizer.json, read and written, as far as it is byte-level BPE. A part that would change the
+// Reads tokenizer.json as far as it is BPE over bytes or characters. A part that would change the
 // tokens and is not supported is an error, never ignored.
 #include <algorithm>
 
 #include "ubique/base/error.h"
-#include "ubique/base/files/file.h"
 #include "ubique/base/text/json.h"
 #include "ubique/base/text/printable.h"
 #include "ubique/io/text/tokenizer.h"
@@ -47,50 +46,157 @@ void add_pattern_step(const Json& step, WordSplit& steps, const std::string& whe
   const bool inverted = bool_member(step, "invert", false);
   const bool apart = behaviour == "Isolated" || (inverted && behaviour == "Removed");
   if (apart && pattern == kWordPattern) return steps.push_back(SplitStep::Words);
+  if (apart && pattern == kLlama3Pattern) return steps.push_back(SplitStep::Llama3Words);
+  if (apart && pattern == kQwen2Pattern) return steps.push_back(SplitStep::Qwen2Words);
   if (apart && !inverted && pattern == R"(\p{N})") return steps.push_back(SplitStep::EachNumber);
   refuse(where, "pre_tokenizer Split at '" + printable(pattern, 80) + "', " + behaviour,
-         R"(GPT-2's pattern or \p{N}, Isolated)");
+         R"(the pattern of GPT-2, Llama 3 or Qwen 2, or \p{N}, Isolated)");
 }
 
-void add_split_steps(const Json& step, WordSplit& steps, const std::string& where) {
+void add_mark_steps(const Json& step, WordSplit& steps, const std::string& where) {
+  if (text_member(step, "replacement") != kSpaceMark) {
+    refuse(where, "replacement of Metaspace", std::string(kSpaceMark));
+  }
+  const auto scheme = text_member(step, "prepend_scheme");
+  const bool prefix = bool_member(step, "add_prefix_space", true);  // of older files
+  if (scheme == "never" || (scheme.empty() && !prefix)) {
+    steps.push_back(SplitStep::SpaceMarks);
+  } else if (scheme == "first") {
+    steps.push_back(SplitStep::MarkFirst);
+  } else if (scheme == "always" || scheme.empty()) {
+    steps.push_back(SplitStep::MarkEach);
+  } else {
+    refuse(where, "prepend_scheme of Metaspace", "first, always or never");
+  }
+  if (bool_member(step, "split", true)) steps.push_back(SplitStep::CutAtMarks);
+}
+
+/// `bytes` says that a ByteLevel step was met: it spells bytes, so nothing may be cut after it.
+void add_split_steps(const Json& step, WordSplit& steps, bool& bytes, const std::string& where) {
   const auto type = text_member(step, "type");
+  if (bytes) refuse(where, "pre_tokenizer " + type_of(step) + " after ByteLevel", "none");
   if (type == "Sequence") {
-    for (const auto& part : member_of(step, "pretokenizers")) add_split_steps(part, steps, where);
+    for (const auto& part : member_of(step, "pretokenizers")) {
+      add_split_steps(part, steps, bytes, where);
+    }
   } else if (type == "Digits") {
     steps.push_back(bool_member(step, "individual_digits", false) ? SplitStep::EachNumber
                                                                   : SplitStep::NumberRuns);
   } else if (type == "Split") {
     add_pattern_step(step, steps, where);
+  } else if (type == "Metaspace") {
+    add_mark_steps(step, steps, where);
   } else if (type == "ByteLevel") {
     if (bool_member(step, "add_prefix_space", true)) steps.push_back(SplitStep::PrefixSpace);
     if (bool_member(step, "use_regex", true)) steps.push_back(SplitStep::Words);
+    bytes = true;
   } else {
-    refuse(where, "pre_tokenizer " + type_of(step), "Digits, Split, ByteLevel or a Sequence");
+    refuse(where, "pre_tokenizer " + type_of(step),
+           "Digits, Split, Metaspace, ByteLevel or a Sequence");
   }
   check(steps.size() <= 16, ErrorKind::Input,
         "[io.tokenizer] {} has more than 16 steps before its words.", where);
 }
 
-/// Whether a post_processor or decoder is ByteLevel, or a Sequence of such.
-bool is_byte_level(const Json& part, const char* list) {
-  const auto type = text_member(part, "type");
-  if (type == "ByteLevel") return true;
-  const auto& parts = member_of(part, list);
-  return type == "Sequence" && parts.is_array() && !parts.empty() &&
-         std::all_of(parts.begin(), parts.end(),
-                     [&](const Json& each) { return is_byte_level(each, list); });
+void add_normal_steps(const Json& step, NormalSteps& steps, const std::string& where) {
+  const auto type = text_member(step, "type");
+  if (step.is_null()) return;
+  if (type == "Sequence") {
+    for (const auto& part : member_of(step, "normalizers")) add_normal_steps(part, steps, where);
+  } else if (type == "NFC") {
+    steps.push_back(NormalStep::Nfc);
+  } else if (type == "Prepend" && text_member(step, "prepend") == kSpaceMark) {
+    steps.push_back(NormalStep::PrependMark);
+  } else if (type == "Replace" && text_member(member_of(step, "pattern"), "String") == " " &&
+             text_member(step, "content") == kSpaceMark) {
+    steps.push_back(NormalStep::SpacesToMarks);
+  } else {
+    refuse(where, "normalizer " + type_of(step),
+           "NFC, Prepend or Replace with \u2581, a Sequence, or none");
+  }
+  check(steps.size() <= 16, ErrorKind::Input, "[io.tokenizer] {} has more than 16 normalizers.",
+        where);
 }
 
-void check_other_parts(const Json& root, const std::string& where) {
-  const auto& normalizer = member_of(root, "normalizer");
-  if (!normalizer.is_null()) refuse(where, "normalizer " + type_of(normalizer), "none");
-  const auto& processor = member_of(root, "post_processor");
-  if (!processor.is_null() && !is_byte_level(processor, "processors")) {
-    refuse(where, "post_processor " + type_of(processor), "none or ByteLevel");
+/// The decoders of vocabularies over characters: marks to spaces, byte tokens to bytes.
+void read_character_decoder(const Json& part, TokenizerModel& model, const std::string& where) {
+  const auto type = text_member(part, "type");
+  if (type == "Sequence") {
+    for (const auto& each : member_of(part, "decoders")) read_character_decoder(each, model, where);
+  } else if (type == "Metaspace") {
+    model.strip_decoded = text_member(part, "prepend_scheme") != "never" &&
+                          bool_member(part, "add_prefix_space", true);
+  } else if (type == "Strip") {
+    model.strip_decoded = text_member(part, "content") == " " && member_of(part, "start") == 1;
+    const auto& stop = member_of(part, "stop");
+    if (!model.strip_decoded || stop != 0)
+      refuse(where, "decoder 'Strip'", "one space at the start");
+  } else {
+    const bool marks = type == "Replace" && text_member(part, "content") == " " &&
+                       text_member(member_of(part, "pattern"), "String") == kSpaceMark;
+    if (!marks && type != "ByteFallback" && type != "Fuse") {
+      refuse(where, "decoder " + type_of(part),
+             "ByteLevel; or Replace, ByteFallback, Fuse, Strip or Metaspace");
+    }
   }
-  const auto& decoder = member_of(root, "decoder");
-  if (!is_byte_level(decoder, "decoders")) {
-    refuse(where, "decoder " + type_of(decoder), "ByteLevel");
+}
+
+/// Whether a decoder is ByteLevel, or a Sequence of such.
+bool is_byte_level(const Json& part) {
+  const auto type = text_member(part, "type");
+  if (type == "ByteLevel") return true;
+  const auto& parts = member_of(part, "decoders");
+  return type == "Sequence" && parts.is_array() && !parts.empty() &&
+         std::all_of(parts.begin(), parts.end(), is_byte_level);
+}
+
+void read_decoder(const Json& decoder, TokenizerModel& model, const std::string& where) {
+  if (is_byte_level(decoder)) return;
+  if (decoder.is_null()) refuse(where, "decoder " + type_of(decoder), "ByteLevel or a Sequence");
+  model.units = TokenUnits::Characters;
+  read_character_decoder(decoder, model, where);
+}
+
+/// [<s>, A, </s>]: what stands before and after the text.
+void read_frame(const Json& part, TokenizerModel& model, const std::string& where) {
+  bool after = false;
+  for (const auto& piece : member_of(part, "single")) {
+    const auto& special = member_of(piece, "SpecialToken");
+    if (special.is_null()) {
+      if (member_of(piece, "Sequence").is_null() || after) {
+        refuse(where, "post_processor TemplateProcessing", "special tokens around one text");
+      }
+      after = true;
+      continue;
+    }
+    const auto& known = member_of(part, "special_tokens");
+    const auto& ids = member_of(member_of(known, text_member(special, "id").c_str()), "ids");
+    if (!ids.is_array()) refuse(where, "a token of TemplateProcessing without ids", "ids");
+    for (const auto& id : ids) (after ? model.end : model.begin).push_back(token_id(id, where));
+  }
+}
+
+void read_processor(const Json& part, TokenizerModel& model, const std::string& where) {
+  const auto type = text_member(part, "type");
+  if (part.is_null() || type == "ByteLevel") return;
+  if (type == "Sequence") {
+    for (const auto& each : member_of(part, "processors")) read_processor(each, model, where);
+  } else if (type == "TemplateProcessing") {
+    read_frame(part, model, where);
+  } else {
+    refuse(where, "post_processor " + type_of(part), "none, ByteLevel or TemplateProcessing");
+  }
+}
+
+void read_words(const Json& step, TokenizerModel& model, const std::string& where) {
+  model.split.clear();
+  bool bytes = false;
+  const bool characters = model.units == TokenUnits::Characters;
+  if (!step.is_null() || !characters) add_split_steps(step, model.split, bytes, where);
+  if (bytes == characters) {
+    refuse(where,
+           bytes ? "pre_tokenizer ByteLevel with another decoder" : "decoder ByteLevel alone",
+           "ByteLevel as both or neither");
   }
 }
 
@@ -101,7 +207,6 @@ void check_model(const Json& model, const std::string& where) {
   }
   const auto& dropout = member_of(model, "dropout");
   if (dropout.is_number() && dropout.get<double>() != 0) refuse(where, "dropout", "none");
-  if (bool_member(model, "byte_fallback", false)) refuse(where, "byte_fallback", "false");
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     if (!text_member(model, key).empty()) refuse(where, key, "none");
   }
@@ -129,81 +234,14 @@ void read_added(const Json& list, TokenizerModel& model, const std::string& wher
     const auto& id = member_of(entry, "id");
     check(id.is_number_integer() && member_of(entry, "content").is_string(), ErrorKind::Input,
           "[io.tokenizer] {}: added token {} lacks its id or content.", where, model.added.size());
-    if (bool_member(entry, "single_word", false)) {
-      refuse(where, "single_word of an added token", "false");
-    }
     model.added.push_back({.id = token_id(id, where),
                            .content = text_member(entry, "content"),
                            .special = bool_member(entry, "special", false),
                            .strip_left = bool_member(entry, "lstrip", false),
                            .strip_right = bool_member(entry, "rstrip", false),
-                           .normalized = bool_member(entry, "normalized", false)});
+                           .normalized = bool_member(entry, "normalized", false),
+                           .single_word = bool_member(entry, "single_word", false)});
   }
-}
-
-Json step_json(SplitStep step) {
-  switch (step) {
-    case SplitStep::EachNumber:
-      return {{"type", "Digits"}, {"individual_digits", true}};
-    case SplitStep::NumberRuns:
-      return {{"type", "Digits"}, {"individual_digits", false}};
-    case SplitStep::PrefixSpace:  // both are part of the final ByteLevel
-    case SplitStep::Words:
-      break;
-  }
-  return {{"type", "Split"},
-          {"pattern", {{"Regex", kWordPattern}}},
-          {"behavior", "Isolated"},
-          {"invert", false}};
-}
-
-Json byte_level_json(bool prefix_space, bool words) {
-  return {{"type", "ByteLevel"},
-          {"add_prefix_space", prefix_space},
-          {"trim_offsets", true},
-          {"use_regex", words}};
-}
-
-/// A ByteLevel step in a file covers up to three of ours (prefix space, words, spelling of bytes)
-/// and must come last.
-Json split_json(const WordSplit& steps) {
-  auto end = steps.size();
-  const bool words = end > 0 && steps[end - 1] == SplitStep::Words;
-  if (words) --end;
-  const bool prefix = end > 0 && steps[end - 1] == SplitStep::PrefixSpace;
-  if (prefix) --end;
-  const auto last = byte_level_json(prefix, words);
-  if (end == 0) return last;
-  auto list = Json::array();
-  for (std::size_t i = 0; i < end; ++i) {
-    check(steps[i] != SplitStep::PrefixSpace, ErrorKind::Internal,
-          "[io.tokenizer] a blank before pieces that are cut again cannot be written.");
-    list.push_back(step_json(steps[i]));
-  }
-  list.push_back(last);
-  return {{"type", "Sequence"}, {"pretokenizers", list}};
-}
-
-Json added_json(const std::vector<AddedToken>& tokens) {
-  auto list = Json::array();
-  for (const auto& token : tokens) {
-    list.push_back({{"id", token.id},
-                    {"content", token.content},
-                    {"single_word", false},
-                    {"lstrip", token.strip_left},
-                    {"rstrip", token.strip_right},
-                    {"normalized", token.normalized},
-                    {"special", token.special}});
-  }
-  return list;
-}
-
-/// Appends directly: an ordered object would search its tens of thousands of keys for each.
-Json vocabulary_json(const TokenizerModel& model) {
-  auto object = Json::object();
-  auto& entries = object.get_ref<Json::object_t&>();
-  for (const auto& [spelling, id] : model.vocabulary) entries.emplace_back(spelling, id);
-  return object;
 }
 
 }  // namespace
@@ -212,45 +250,28 @@ Tokenizer parse_tokenizer_json(std::string_view text, const std::string& where) 
   const auto root = parse_json(text, where);
   const auto& bpe = member_of(root, "model");
   check_model(bpe, where);
-  check_other_parts(root, where);
   TokenizerModel model;
-  model.split.clear();
-  add_split_steps(member_of(root, "pre_tokenizer"), model.split, where);
+  read_decoder(member_of(root, "decoder"), model, where);
+  const bool characters = model.units == TokenUnits::Characters;
+  if (bool_member(bpe, "byte_fallback", false) && !characters) {
+    refuse(where, "byte_fallback with the decoder ByteLevel", "false");
+  }
+  add_normal_steps(member_of(root, "normalizer"), model.normal, where);
+  read_words(member_of(root, "pre_tokenizer"), model, where);
+  read_processor(member_of(root, "post_processor"), model, where);
   model.ignore_merges = bool_member(bpe, "ignore_merges", false);
   read_vocabulary(member_of(bpe, "vocab"), model, where);
   read_merges(member_of(bpe, "merges"), model, where);
   read_added(member_of(root, "added_tokens"), model, where);
   const auto unknown = text_member(bpe, "unk_token");
+  if (characters) model.unknown = unknown;
+  model.fuse_unknown = bool_member(bpe, "fuse_unk", false);
   Tokenizer tokenizer(std::move(model), where);
-  if (!unknown.empty() && tokenizer.lacks_bytes()) {
+  if (!characters && !unknown.empty() && tokenizer.lacks_bytes()) {
     refuse(where, "unk_token '" + printable(unknown, 40) + "' with bytes that have no token",
            "none, or tokens for all 256 bytes");
   }
   return tokenizer;
-}
-
-std::string tokenizer_json(const TokenizerModel& model) {
-  auto merges = Json::array();
-  for (const auto& [left, right] : model.merges) merges.push_back(left + " " + right);
-  Json root = {{"version", "1.0"},          {"truncation", nullptr},
-               {"padding", nullptr},        {"added_tokens", added_json(model.added)},
-               {"normalizer", nullptr},     {"pre_tokenizer", split_json(model.split)},
-               {"post_processor", nullptr}, {"decoder", byte_level_json(true, true)}};
-  root["model"] = {{"type", "BPE"},
-                   {"dropout", nullptr},
-                   {"unk_token", nullptr},
-                   {"continuing_subword_prefix", nullptr},
-                   {"end_of_word_suffix", nullptr},
-                   {"fuse_unk", false},
-                   {"byte_fallback", false},
-                   {"ignore_merges", model.ignore_merges}};
-  root["model"]["vocab"] = vocabulary_json(model);
-  root["model"]["merges"] = std::move(merges);
-  return root.dump(1) + "\n";
-}
-
-void write_tokenizer(const std::filesystem::path& path, const TokenizerModel& model) {
-  write_file(path, tokenizer_json(model));
 }
 
 }  // namespace ubique::io

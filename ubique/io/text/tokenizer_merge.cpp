@@ -1,11 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-// A heap of candidate merges over a linked list of symbols.
+// A heap of candidate merges over a linked list of symbols; short words by looking at all pairs.
 #include "ubique/io/text/tokenizer_merge.h"
 
 #include <algorithm>
+#include <bit>
 #include <functional>
 
 namespace ubique::io {
+namespace {
+
+/// Up to here looking at all pairs again is faster than a heap.
+constexpr std::size_t kShortWord = 32;
+
+}  // namespace
+
+void MergeTable::reserve(std::size_t count) { slots_.resize(std::bit_ceil(2 * count + 2)); }
+
+void MergeTable::add(std::int32_t left, std::int32_t right, Merge merge) {
+  const auto pair = key(left, right);
+  auto at = place(pair);
+  while (slots_[at].pair != kNoPair && slots_[at].pair != pair) at = (at + 1) & (slots_.size() - 1);
+  slots_[at] = {pair, merge};
+}
+
+void Merger::apply_short(const std::vector<std::int32_t>& word, std::vector<std::int32_t>& out) {
+  short_ = word;
+  merges_.assign(word.size(), nullptr);  // [i]: of i and i + 1
+  const auto look = [&](std::size_t i) {
+    merges_[i] = i + 1 < short_.size() ? table_.find(short_[i], short_[i + 1]) : nullptr;
+  };
+  for (std::size_t i = 0; i + 1 < short_.size(); ++i) look(i);
+  for (;;) {
+    std::size_t best = short_.size();
+    for (std::size_t i = 0; i + 1 < short_.size(); ++i) {
+      const bool better = merges_[i] != nullptr &&
+                          (best == short_.size() || merges_[i]->rank < merges_[best]->rank);
+      if (better) best = i;
+    }
+    if (best == short_.size()) break;
+    short_[best] = merges_[best]->id;
+    short_.erase(short_.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+    merges_.erase(merges_.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+    look(best);
+    if (best > 0) look(best - 1);
+  }
+  out.insert(out.end(), short_.begin(), short_.end());
+}
 
 /// Adds the symbol at `position` and its successor to the heap if they can merge.
 void Merger::push_candidate(std::int32_t position) {
@@ -34,6 +74,7 @@ bool Merger::merge(const Candidate& candidate) {
 void Merger::apply(const std::vector<std::int32_t>& word, std::vector<std::int32_t>& out) {
   const auto count = static_cast<std::int32_t>(word.size());
   if (count == 0) return;
+  if (word.size() <= kShortWord) return apply_short(word, out);
   symbols_.clear();
   for (std::int32_t i = 0; i < count; ++i) {
     symbols_.push_back({word[static_cast<std::size_t>(i)], i - 1, i + 1 < count ? i + 1 : -1});

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Letters and numbers of Unicode 16.0.0, first and last code point of each range in turn.
-// Made by tools/unicode_tables.py 16.0.0; not edited by hand.
+// Letters, numbers and characters of words, of Unicode 16.0.0.
+// Made by tools/unicode_tables.py; not edited by hand.
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace ubique::io {
 
 // clang-format off
-inline constexpr std::uint32_t kLetterRanges[] = {  // categories Lu, Ll, Lt, Lm, Lo
+inline constexpr std::uint32_t kLetterRanges[] = {  // category L: first and last in turn
   0x41, 0x5a, 0x61, 0x7a, 0xaa, 0xaa, 0xb5, 0xb5, 0xba, 0xba, 0xc0, 0xd6, 0xd8, 0xf6, 0xf8, 0x2c1,
   0x2c6, 0x2d1, 0x2e0, 0x2e4, 0x2ec, 0x2ec, 0x2ee, 0x2ee, 0x370, 0x374, 0x376, 0x377, 0x37a, 0x37d,
   0x37f, 0x37f, 0x386, 0x386, 0x388, 0x38a, 0x38c, 0x38c, 0x38e, 0x3a1, 0x3a3, 0x3f5, 0x3f7, 0x481,
@@ -125,7 +126,7 @@ inline constexpr std::uint32_t kLetterRanges[] = {  // categories Lu, Ll, Lt, Lm
   0x2fa1d, 0x30000, 0x3134a, 0x31350, 0x323af,
 };
 
-inline constexpr std::uint32_t kNumberRanges[] = {  // categories Nd, Nl, No
+inline constexpr std::uint32_t kNumberRanges[] = {  // category N
   0x30, 0x39, 0xb2, 0xb3, 0xb9, 0xb9, 0xbc, 0xbe, 0x660, 0x669, 0x6f0, 0x6f9, 0x7c0, 0x7c9, 0x966,
   0x96f, 0x9e6, 0x9ef, 0x9f4, 0x9f9, 0xa66, 0xa6f, 0xae6, 0xaef, 0xb66, 0xb6f, 0xb72, 0xb77, 0xbe6,
   0xbf2, 0xc66, 0xc6f, 0xc78, 0xc7e, 0xce6, 0xcef, 0xd58, 0xd5e, 0xd66, 0xd78, 0xde6, 0xdef, 0xe50,
@@ -152,6 +153,28 @@ inline constexpr std::uint32_t kNumberRanges[] = {  // categories Nd, Nl, No
   0x1e8cf, 0x1e950, 0x1e959, 0x1ec71, 0x1ecab, 0x1ecad, 0x1ecaf, 0x1ecb1, 0x1ecb4, 0x1ed01, 0x1ed2d,
   0x1ed2f, 0x1ed3d, 0x1f100, 0x1f10c, 0x1fbf0, 0x1fbf9,
 };
+
+inline constexpr std::string_view kWordRanges =  // \w: distance from the range before, length - 1
+    "`198I502I`10;0506F2N2Y>5;?48020Bd32133207022202C2b22Z42!52U1307X19!1202121209J53N:6Y25U327392B30"
+    "Aj13T3?e150303]1CK5:6G259Z22P4392B27313E2620433831339051243;;0203225513E26212121302451324083208?"
+    "<228222E26212439222230@339:62227313E2621243831328251243920A125422341202141424;5442233070?9A<222F"
+    "2?3822238122303339A327222F29243822238171233922=<222b12224638439;5222A4G282036405520277931>i16>29"
+    "X1120242G202F3420262933Q10H179<02020592S15C2A2S1:0j1Y27]23U120603Z12!:233620233X1233P1233620233>"
+    "2h1233R232Q1?Ae2354[C3@2I6Z24:8E:E<C=<2221=c2405139R122:7h28Z16U2;N2;5;;W134<[15I79W1K5n12L3:79>"
+    "09Nb1!249B8=c3=g1994`13:6Z132A22V16e@353U135372020202N3d12620422643355<6226@1b11D0M0>0A<d1P1B050"
+    "392044702020232:336450BX1^Ic1gh1T778=U120603g180@G:6262626262626262O`10f>2J>24345e231322i2236Z12"
+    "m2BOa1?Q@o]6Q2!dET2]13!84KEb1292b3V183V33R2312027Fe150Dc1=U2;97G402`13S1=L4P2?:7N2f1:=397F4X2I23"
+    "?34;53535:6262Z12=7j321397Sm:=F5`1UX8];3Y3W16=46;2<242021212[3R1Z;Co13e1Y1;5?A?41I2Q142V4D98I502"
+    "I<h245353532T1;2I2B212>3=S1j3V2d1Y40S4L4`1@0P1O>M6Z16M3S15724[1m4397S15S15W19c1=:2>26212:2>26214"
+    "c1=f9:E;7I52Y128V25302[121403F;F:NR2B21;E;IW2g171Q232167222L3250Q1L4LT172MJe1;E;B>A_3X2h1b1>b1>W"
+    "1997U1442Fk7Y12141A2h1P1;09P1P1E[1DLF:V2P1?:k180>H897d129539S130:T2532<20T1A2T173o1620232>298j16"
+    "97327313E2621242931323070663644<920302U12920302327>1NZ26953OU22099W5e138H5S1P240<9W1h1897CMJ3>59"
+    "76j5j1V3Y2F73037212M2138=9W273]13721Ln1909Y240CX2X6P1@9782!128@9IM3E2=Z26212[14021289975212T1212"
+    "589g9F:@2X144>:f20`2iLW3^3BS6]b2P3@_Q1AE;jl36VBje6i1Wf1hA8N297^2297M34<f1:3=9:D6Ba=!149W6o1Q4Z25"
+    "h18@Q2121<1?go59eV1Z19Xg8326212R9@0N230?39[<UX2Z36<488941bR49W@]13Fo@4459736O3e42l=d22V221303133"
+    "2;20262P22337262K232420462c:3H2H2N2H2N2H2N2H2N2H273a1Q@f15a190?0G42>aR1N75f662@3621246m1R10a3!14"
+    "=3950R:NBi1g>Y1g6Z1V?623212>2T6<6Z1[259WU132J212030292320207050202022212030202020202120332623232"
+    "0292@62242@eCI7I7IWc29WP1ofY1Q1iQ47m63Qd5?`Y7@]CS]2m@S_1Zj46oR4aZgE_7";
 // clang-format on
 
 }  // namespace ubique::io

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Binary search in the Unicode tables; ASCII by a table.
-#include "ubique/io/text/unicode.h"
+#include "ubique/io/text/unicode/unicode.h"
 
 #include <algorithm>
 #include <array>
 #include <span>
+#include <vector>
 
-#include "ubique/io/text/unicode_tables.h"
+#include "ubique/io/text/unicode/packed.h"
+#include "ubique/io/text/unicode/unicode_tables.h"
 
 namespace ubique::io {
 namespace {
@@ -45,6 +47,19 @@ std::array<CharacterClass, 128> ascii_classes() {
 CharacterClass character_class(char32_t point) {
   static const auto ascii = ascii_classes();
   return point < ascii.size() ? ascii[point] : search_class(point);
+}
+
+bool is_word_character(char32_t point) {
+  static const auto ranges = [] {
+    std::vector<std::uint32_t> made;
+    std::uint32_t end = 0;
+    for (PackedNumbers numbers(kWordRanges); !numbers.empty();) {
+      made.push_back(end += numbers.next());
+      made.push_back(end += numbers.next());
+    }
+    return made;
+  }();
+  return lies_in(ranges, point);
 }
 
 }  // namespace ubique::io
