@@ -67,7 +67,7 @@ TEST_CASE("codelm: an adapter is written as PEFT and as mlx-lm have it") {
   for (const auto& [name, model_name] : kAdapterCases) {
     auto golden = codelm_golden(name, model_name);
     if (!golden.model) return;
-    const ScratchFolder folder;
+    const test::ScratchFolder folder;
     codelm::read_adapter(*golden.model, adapter_folder(name, "peft"), "base");
     codelm::write_adapter(*golden.model, folder.path() / "peft", codelm::AdapterForm::Peft);
     codelm::write_adapter(*golden.model, folder.path() / "mlx", codelm::AdapterForm::Mlx);

@@ -53,7 +53,8 @@ TEST_CASE("codelm: three updates with decay on matrices alone are PyTorch's") {
         const auto stride = golden.json.at("parameters").at(item.key()).at("row_stride");
         value = value.slice(0, 0, value.size(0), stride.get<std::int64_t>());
       }
-      CHECK(distance(value, expected) < 1e-4);
+      // Adam turns the rounding of small gradients into steps; another device rounds otherwise.
+      CHECK(distance(value, expected) < (test::device_name() == "cpu" ? 1e-4 : 3e-4));
     }
   }
 }

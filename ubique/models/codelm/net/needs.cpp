@@ -48,7 +48,7 @@ plan::Needs CodelmModel::needs() const {
   if (adapters_) {
     std::int64_t trained = 0;
     for (const auto& parameter : adapters_->parameters()) trained += parameter.numel();
-    needs.parameters = {{"base", count, false, 0}, {"adapters", trained, true, 4}};
+    needs.parameters = {{"base", count, false, 0}, {"adapters", trained, true, 0}};
   } else {
     needs.parameters = {{"network", count, true, 0}};
   }

@@ -168,6 +168,11 @@ engine::Scores CodelmTask::validate() {
   return score(parts_.settings.val_rows);
 }
 
+engine::Scores CodelmTask::validate_last() {
+  show_samples();
+  return score(0);
+}
+
 void CodelmTask::show_samples() {
   // KV caches have the dtype of the weights, which autocast would not follow.
   const engine::Autocast plain(parts_.model->codelm().head().device().type(), {});

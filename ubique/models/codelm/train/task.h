@@ -29,7 +29,7 @@ class CodelmTask final : public engine::Task {
   const engine::Dataset& training_set() override { return *parts_.training; }
   const engine::Recipe& recipe() const override { return parts_.settings.recipe; }
   engine::Scores validate() override;
-  engine::Scores validate_last() override { return score(0); }
+  engine::Scores validate_last() override;
   /// Copies the tokenizer to RUN/tokenizer.
   void checkpoint_saved(const std::filesystem::path& folder) override;
   Json provenance() const override;
