@@ -3,8 +3,10 @@
 // names, a training step, and what it needs of a machine.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "ubique/base/numbers/random.h"
 #include "ubique/base/text/json.h"
@@ -52,8 +54,13 @@ class Model {
   bool initialized() const { return initialized_; }
   void set_initialized() { initialized_ = true; }
 
+  /// The checkpoint or folder it was opened from, beside which its tokenizer may lie; empty if none.
+  const std::filesystem::path& origin() const { return origin_; }
+  void set_origin(std::filesystem::path path) { origin_ = std::move(path); }
+
  private:
   bool initialized_ = false;
+  std::filesystem::path origin_;
 };
 
 }  // namespace ubique::engine

@@ -82,6 +82,7 @@ std::unique_ptr<Model> open_model(const fs::path& path, const std::string& famil
   if (const auto checkpoint = open_checkpoint(path, family)) {
     model = find_family(checkpoint->family).build(checkpoint->config, checkpoint->model);
     load_state(model->network(), checkpoint->model, path.string());
+    model->set_origin(model_path(path));
   } else {
     model = import_foreign(path, family);
   }

@@ -7,7 +7,6 @@
 #include "ubique/data/code/read_sequences.h"
 #include "ubique/data/code/tokenizer_hash.h"
 #include "ubique/engine/session/session.h"
-#include "ubique/engine/walk/chat.h"
 #include "ubique/engine/walk/open_model.h"
 #include "ubique/models/codelm/commands/commands.h"
 #include "ubique/models/codelm/files/adapter_files.h"
@@ -43,10 +42,7 @@ engine::Outcome evaluate_codelm(const engine::Request& request) {
   auto model = open_codelm(path);
   if (!adapter.empty()) read_adapter(*model, adapter, path);
   const auto& settings = model->settings();
-  std::error_code ignored;
-  const bool beside = tokenizer_given.empty() && fs::exists(model->source / "tokenizer.json", ignored);
-  const auto tokenizer = io::read_tokenizer(
-      beside ? model->source : engine::find_tokenizer(path, tokenizer_given));
+  const auto tokenizer = io::read_tokenizer(tokenizer_of(*model, tokenizer_given));
   const auto documents =
       evaluation_documents(data_path, part, tokenizer, settings.vocabulary);
   check(documents->tokenizer_hash() == data::tokenizer_hash(tokenizer), ErrorKind::Input,

@@ -10,7 +10,6 @@
 #include "ubique/base/text/text.h"
 #include "ubique/data/code/fim.h"
 #include "ubique/engine/session/session.h"
-#include "ubique/engine/walk/chat.h"
 #include "ubique/engine/walk/open_model.h"
 #include "ubique/models/codelm/commands/commands.h"
 #include "ubique/models/codelm/files/adapter_files.h"
@@ -21,8 +20,6 @@
 
 namespace ubique::codelm {
 namespace {
-
-namespace fs = std::filesystem;
 
 struct RunSettings {
   std::string prompt, prefix, suffix, tokenizer, adapter;
@@ -85,16 +82,6 @@ RunSettings read_run_settings(const engine::Request& request) {
   return settings;
 }
 
-/// --tokenizer, else beside the model, else of the base of its adapters.
-io::Tokenizer open_tokenizer(const RunSettings& settings, const fs::path& path,
-                             const CodelmModel& model) {
-  std::error_code ignored;
-  const bool beside_base =
-      settings.tokenizer.empty() && fs::exists(model.source / "tokenizer.json", ignored);
-  return io::read_tokenizer(beside_base ? model.source
-                                        : engine::find_tokenizer(path, settings.tokenizer));
-}
-
 std::vector<std::int32_t> prompt_tokens(const RunSettings& settings,
                                         const io::Tokenizer& tokenizer) {
   if (!settings.fills) return tokenizer.encode(settings.prompt);
@@ -114,7 +101,7 @@ engine::Outcome run_codelm(const engine::Request& request) {
   const auto path = engine::model_path(request.model);
   auto model = open_codelm(path);
   if (!settings.adapter.empty()) read_adapter(*model, settings.adapter, path);
-  const auto tokenizer = open_tokenizer(settings, path, *model);
+  const auto tokenizer = io::read_tokenizer(tokenizer_of(*model, settings.tokenizer));
   check(tokenizer.size() <= model->settings().vocabulary, ErrorKind::Input,
         "[codelm.run] the tokenizer is not the model's; got {} tokens, expected at most {}. "
         "--tokenizer names another.",

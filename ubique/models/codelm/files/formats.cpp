@@ -2,11 +2,13 @@
 // Checkpoints, Hugging Face folders, and adapters of PEFT and mlx-lm.
 #include "ubique/models/codelm/files/formats.h"
 
+#include "ubique/base/terminal/log.h"
 #include "ubique/engine/checkpoint/checkpoint.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/engine/checkpoint/write_checked.h"
 #include "ubique/models/codelm/files/adapter_files.h"
 #include "ubique/models/codelm/files/huggingface.h"
+#include "ubique/models/codelm/files/open.h"
 
 namespace ubique::codelm {
 namespace {
@@ -28,6 +30,19 @@ void write_codelm_checkpoint(engine::Model& model, const fs::path& path, const C
   });
 }
 
+/// Weights without a tokenizer are worth writing too.
+fs::path tokenizer_if_any(const CodelmModel& model, const std::string& given) {
+  try {
+    return tokenizer_of(model, given);
+  } catch (const Error& error) {
+    if (!given.empty()) throw;
+    log::warn("[codelm.export] the folder is written without a tokenizer: none lies beside {}. "
+              "--tokenizer names it.",
+              model.origin().string());
+    return {};
+  }
+}
+
 engine::Format adapter_format(const std::string& name, AdapterForm form) {
   return {.name = name,
           .extensions = {},
@@ -47,8 +62,9 @@ std::vector<engine::Format> codelm_formats() {
                   {"--tokenizer", "tokenizer", "PATH", "the tokenizer's folder, if it lies elsewhere"}},
       .write =
           [](engine::Model& model, const fs::path& path, const Config& config) {
+            const auto given = config.get<std::string>("tokenizer", "");
             write_huggingface(codelm_of(model), path, config.get<std::string>("weights_dtype", ""),
-                              config.get<std::string>("tokenizer", ""));
+                              tokenizer_if_any(codelm_of(model), given));
           },
       .aliases = {"hf", "transformers"}};
   return {{.name = "checkpoint", .extensions = {}, .write = write_codelm_checkpoint},

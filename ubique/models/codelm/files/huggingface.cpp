@@ -163,7 +163,7 @@ std::unique_ptr<CodelmModel> read_huggingface(const fs::path& path, bool keep_dt
   }
   network->refresh();
   auto model = std::make_unique<CodelmModel>(network);
-  model->source = folder;
+  model->set_origin(folder);
   model->set_initialized();
   return model;
 }
@@ -172,6 +172,7 @@ void copy_tokenizer_files(const fs::path& from, const fs::path& to) {
   std::error_code ignored;
   if (from.empty() || fs::equivalent(from, to, ignored)) return;
   fs::create_directories(to);
+  if (fs::is_regular_file(from, ignored)) return write_file(to / "tokenizer.json", read_file(from));
   for (const auto* name : kTokenizerFiles) {
     if (fs::is_regular_file(from / name, ignored)) write_file(to / name, read_file(from / name));
   }
@@ -184,7 +185,7 @@ void write_huggingface(CodelmModel& model, const fs::path& folder, const std::st
   model.merge_adapters();
   engine::write_checked(folder, "codelm.export", [&] {
     write_folder(model, folder, stored);
-    copy_tokenizer_files(tokenizer.empty() ? model.source : tokenizer, folder);
+    copy_tokenizer_files(tokenizer, folder);
     check_folder(model, folder, stored);
   });
 }

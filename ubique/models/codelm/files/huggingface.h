@@ -22,13 +22,14 @@ std::unique_ptr<CodelmModel> read_huggingface(const std::filesystem::path& path,
                                               bool keep_dtype = false);
 
 /// Writes a folder that transformers opens: config.json, model.safetensors (or shards), and the
-/// tokenizer's files of `tokenizer`, a folder or empty. `dtype` is "", "float32", "bfloat16" or
+/// tokenizer's files (a folder, a file, or empty: none). `dtype` is "", "float32", "bfloat16" or
 /// "float16"; empty: as config.json says. Adapters are merged. Parity error, and nothing left
 /// behind, if reading it back gives other weights.
 void write_huggingface(CodelmModel& model, const std::filesystem::path& folder,
                        const std::string& dtype, const std::filesystem::path& tokenizer);
 
-/// Copies tokenizer.json and what belongs to it from one folder to another, as far as they exist.
+/// Copies tokenizer.json and what belongs to it, as far as they exist, to a folder; `from` is a folder
+/// or a tokenizer file of any name. Nothing if `from` is empty.
 void copy_tokenizer_files(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace ubique::codelm

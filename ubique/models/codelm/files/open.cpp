@@ -6,6 +6,7 @@
 
 #include "ubique/base/files/file.h"
 #include "ubique/engine/checkpoint/state_dict.h"
+#include "ubique/engine/walk/chat.h"
 #include "ubique/engine/walk/open_model.h"
 #include "ubique/models/codelm/files/adapter_files.h"
 #include "ubique/models/codelm/files/huggingface.h"
@@ -73,6 +74,10 @@ std::unique_ptr<CodelmModel> build_model(const Json& config, const engine::Named
   return model;
 }
 
+fs::path tokenizer_of(const CodelmModel& model, const std::string& given) {
+  return engine::find_tokenizer(model.origin(), given);
+}
+
 std::unique_ptr<CodelmModel> open_codelm(const fs::path& path) {
   if (!looks_like_adapter(path)) return cast_model(engine::open_model(path, "codelm"));
   const auto where = (path / "adapter_config.json").string();
@@ -87,7 +92,7 @@ std::unique_ptr<CodelmModel> open_codelm(const fs::path& path) {
         "base model. Give --model BASE --adapter {}.",
         path.string(), named, path.string());
   auto model = open_codelm(base);
-  read_adapter(*model, path, base);
+  read_adapter(*model, path, base);  // the base has the tokenizer
   return model;
 }
 

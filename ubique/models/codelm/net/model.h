@@ -38,8 +38,6 @@ class CodelmModel final : public engine::Model {
   /// The length of training sequences, for needs(); 0 = the model's context.
   void set_sequence_length(std::int64_t length) { sequence_length_ = length; }
   std::int64_t sequence_length() const;
-  /// Files beside the weights (tokenizer, generation settings); empty if unknown.
-  std::filesystem::path source;
 
  private:
   std::shared_ptr<Codelm> network_;

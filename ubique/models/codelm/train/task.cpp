@@ -13,7 +13,6 @@
 #include "ubique/data/code/read_sequences.h"
 #include "ubique/data/code/tokenizer_hash.h"
 #include "ubique/engine/step/autocast.h"
-#include "ubique/engine/walk/chat.h"
 #include "ubique/models/codelm/files/huggingface.h"
 #include "ubique/models/codelm/files/open.h"
 #include "ubique/models/codelm/score/perplexity.h"
@@ -29,12 +28,8 @@ using Documents = std::shared_ptr<const data::TokenDocuments>;
 
 /// --tokenizer, else the model's, else the data set's.
 fs::path tokenizer_path(const TrainSettings& settings, const CodelmModel* model) {
+  if (model != nullptr) return tokenizer_of(*model, settings.tokenizer);
   if (!settings.tokenizer.empty()) return settings.tokenizer;
-  std::error_code ignored;
-  if (model != nullptr && fs::exists(model->source / "tokenizer.json", ignored)) {
-    return model->source;
-  }
-  if (!settings.model.empty()) return engine::find_tokenizer(settings.model);
   check(!settings.data.empty(), ErrorKind::Usage,
         "[codelm.train] which tokenizer? expected --tokenizer PATH; `ubique data codelm tokenizer "
         "FILES -o tokenizer.json` trains one.");
@@ -126,8 +121,7 @@ std::unique_ptr<engine::Task> make_codelm_task(const engine::Request& request) {
   if (!settings.model.empty()) parts.model = open_codelm(settings.model);
   const auto path = tokenizer_path(settings, parts.model.get());
   parts.tokenizer = std::make_shared<io::Tokenizer>(io::read_tokenizer(path));
-  std::error_code ignored;
-  parts.tokenizer_folder = fs::is_directory(path, ignored) ? path : path.parent_path();
+  parts.tokenizer_path = path;
   if (!parts.model) parts.model = new_model(fresh, *parts.tokenizer);
   if (settings.adapter) {
     check(parts.model->adapters() == nullptr, ErrorKind::Usage,
@@ -191,7 +185,7 @@ void CodelmTask::show_samples() {
 void CodelmTask::checkpoint_saved(const fs::path& folder) {
   std::error_code ignored;
   if (fs::exists(folder / "tokenizer" / "tokenizer.json", ignored)) return;
-  copy_tokenizer_files(parts_.tokenizer_folder, folder / "tokenizer");
+  copy_tokenizer_files(parts_.tokenizer_path, folder / "tokenizer");
 }
 
 Json CodelmTask::provenance() const {

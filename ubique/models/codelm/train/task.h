@@ -16,7 +16,7 @@ struct CodelmTaskParts {
   TrainSettings settings;
   std::unique_ptr<CodelmModel> model;
   std::shared_ptr<const io::Tokenizer> tokenizer;
-  std::filesystem::path tokenizer_folder;  ///< its files, copied into the run
+  std::filesystem::path tokenizer_path;  ///< its file or folder, copied into the run
   std::unique_ptr<CodeDataset> training;
   std::unique_ptr<CodeDataset> validation;  ///< may be null
 };
