@@ -92,8 +92,7 @@ TEST_CASE("lora: the merged weight computes what the pair beside the weight comp
   const auto lora = trained_lora(weight, {.rank = 3, .alpha = 6, .dropout = 0.5});
   const auto merged = nn::merged_weight(weight, lora);
   CHECK_FALSE(merged.requires_grad());
-  CHECK(distance(at::linear(x, merged, bias), nn::linear(x, {weight, bias, {lora}}, false)) <
-        1e-5);
+  CHECK(distance(at::linear(x, merged, bias), nn::linear(x, {weight, bias, {lora}}, false)) < 1e-5);
   CHECK(distance(merged, weight) > 0.1);
 }
 

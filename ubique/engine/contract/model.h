@@ -54,7 +54,8 @@ class Model {
   bool initialized() const { return initialized_; }
   void set_initialized() { initialized_ = true; }
 
-  /// The checkpoint or folder it was opened from, beside which its tokenizer may lie; empty if none.
+  /// The checkpoint or folder it was opened from, beside which its tokenizer may lie; empty if
+  /// none.
   const std::filesystem::path& origin() const { return origin_; }
   void set_origin(std::filesystem::path path) { origin_ = std::move(path); }
 

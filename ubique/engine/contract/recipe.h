@@ -16,7 +16,7 @@ namespace ubique::engine {
 struct OptimizerOptions {
   std::string name = "adamw";  ///< of plan::optimizer_names(), or one that the family brings
   double lr = 1e-3;
-  double weight_decay = 0;  ///< decoupled for adamw, added to the gradient for sgd
+  double weight_decay = 0;           ///< decoupled for adamw, added to the gradient for sgd
   bool decay_matrices_only = false;  ///< adamw: biases and norms have no weight decay
   double beta1 = 0.9, beta2 = 0.999;
   double eps = 1e-8;

@@ -99,12 +99,11 @@ class AdamW final : public Optimizer {
     }
     if (state_.step.is_cpu()) {  // takes lr as a double, without rounding to f32
       at::_fused_adamw_(lists.weights, lists.gradients, lists.means, lists.squares, {}, steps,
-                        tf1_ ? rate.item<double>() : host_lr_, beta1_, options_.beta2,
-                        decay, options_.eps, false, false, {}, bad);
+                        tf1_ ? rate.item<double>() : host_lr_, beta1_, options_.beta2, decay,
+                        options_.eps, false, false, {}, bad);
     } else {
       at::_fused_adamw_(lists.weights, lists.gradients, lists.means, lists.squares, {}, steps, rate,
-                        beta1_, options_.beta2, decay, options_.eps, false, false,
-                        {}, bad);
+                        beta1_, options_.beta2, decay, options_.eps, false, false, {}, bad);
     }
   }
 

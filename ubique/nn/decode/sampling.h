@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampling of the next token from logits: temperature, top-k, top-p, min-p and a repetition penalty, on the host in f64 with the
-// counter-based generator, so that the same logits and seed give the same text on every device.
+// Sampling of the next token from logits: temperature, top-k, top-p, min-p and a repetition
+// penalty, on the host in f64 with the counter-based generator, so that the same logits and seed
+// give the same text on every device.
 #pragma once
 
 #include <cstdint>

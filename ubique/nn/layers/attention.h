@@ -30,8 +30,8 @@ struct AttentionMask {
 /// `explicit_mask` makes a tensor also where `causal` would say the same.
 AttentionMask causal_mask(std::int64_t n, std::int64_t m, std::int64_t window, c10::Device device,
                           bool explicit_mask = false);
-/// The mask of packed documents: a position attends to earlier ones of its own document. `documents`
-/// (B, T) numbers the document of each position.
+/// The mask of packed documents: a position attends to earlier ones of its own document.
+/// `documents` (B, T) numbers the document of each position.
 AttentionMask document_mask(const at::Tensor& documents, std::int64_t window);
 
 /// softmax(q·kᵀ/√size)·v for q (B, heads, n, size) and k, v (B, kv heads, m, size), where each key

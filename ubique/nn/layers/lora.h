@@ -41,8 +41,8 @@ struct Lora {
 /// the weight is no matrix.
 Lora make_lora(const at::Tensor& weight, const LoraOptions& options, const Random& random);
 
-/// What an adapter adds to its layer (linear.h): scale·(x·Aᵀ)·Bᵀ, x (..., in) to (..., out). Dropout
-/// draws from torch's generator of the device.
+/// What an adapter adds to its layer (linear.h): scale·(x·Aᵀ)·Bᵀ, x (..., in) to (..., out).
+/// Dropout draws from torch's generator of the device.
 at::Tensor lora_product(const at::Tensor& x, const Lora& lora, bool training);
 
 /// W + scale·B·A as a new tensor in the dtype of W; the sum is made in f32.

@@ -61,10 +61,10 @@ class Pieces {
   /// Adds the piece's loss and gradients.
   void add(std::int64_t first, std::int64_t count, TokenLoss& loss) {
     const auto dtype = operands_.head.scalar_type();
-    const auto x = hidden_.slice(0, first, first + count).to(dtype);         // (n, H)
-    const auto labels = labels_.slice(0, first, first + count);              // (n)
-    const auto counts = labels.ne(kIgnoredToken).to(at::kFloat);             // (n)
-    const auto target = labels.clamp_min(0).unsqueeze(1);                    // (n, 1)
+    const auto x = hidden_.slice(0, first, first + count).to(dtype);                   // (n, H)
+    const auto labels = labels_.slice(0, first, first + count);                        // (n)
+    const auto counts = labels.ne(kIgnoredToken).to(at::kFloat);                       // (n)
+    const auto target = labels.clamp_min(0).unsqueeze(1);                              // (n, 1)
     const auto logits = at::linear(x, operands_.head, operands_.bias).to(at::kFloat);  // (n, V)
     loss.correct += (logits.argmax(1).eq(labels)).to(at::kFloat).sum();
     auto log_probabilities = at::log_softmax(logits, 1);

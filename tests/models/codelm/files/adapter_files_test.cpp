@@ -47,8 +47,8 @@ TEST_CASE("codelm: adapters of PEFT and mlx-lm give PEFT's logits and gradients"
       model.network().eval();
       CHECK(logits_error(golden, "adapter") < 3e-5);
       const auto step = model.step(golden_batch(golden));
-      CHECK(std::abs(step.loss.item<double>() -
-                     golden.json.at("loss_with_adapter").get<double>()) < 3e-5);
+      CHECK(std::abs(step.loss.item<double>() - golden.json.at("loss_with_adapter").get<double>()) <
+            3e-5);
       step.loss.backward();
       for (const auto& item : model.network().named_parameters()) {
         CAPTURE(item.key());
@@ -74,8 +74,8 @@ TEST_CASE("codelm: an adapter is written as PEFT and as mlx-lm have it") {
     for (const auto* file : {"peft/adapter_model.safetensors", "mlx/adapters.safetensors"}) {
       CAPTURE(file);
       const auto made = test::by_name(test::read_tensors(folder.path() / file));
-      const auto wanted = test::by_name(
-          test::read_tensors(test::shared_folder("golden/codelm") / name / file));
+      const auto wanted =
+          test::by_name(test::read_tensors(test::shared_folder("golden/codelm") / name / file));
       REQUIRE(made.size() == wanted.size());
       for (const auto& [tensor, value] : wanted) CHECK(distance(made.at(tensor), value) == 0);
     }

@@ -20,9 +20,9 @@ class DropReport {
   void change(std::string_view what, const DocumentInfo& info, std::int64_t count = 1);
 
   std::int64_t dropped() const;
-  Json counts() const;          ///< reason -> number of dropped documents
-  Json json() const;            ///< both, with examples
-  std::string text() const;     ///< a table for people
+  Json counts() const;       ///< reason -> number of dropped documents
+  Json json() const;         ///< both, with examples
+  std::string text() const;  ///< a table for people
 
  private:
   struct Reason {

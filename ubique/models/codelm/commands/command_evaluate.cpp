@@ -19,12 +19,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::shared_ptr<const data::TokenDocuments> evaluation_documents(
-    const fs::path& path, const std::string& part, const io::Tokenizer& tokenizer,
-    std::int64_t vocabulary) {
+std::shared_ptr<const data::TokenDocuments> evaluation_documents(const fs::path& path,
+                                                                 const std::string& part,
+                                                                 const io::Tokenizer& tokenizer,
+                                                                 std::int64_t vocabulary) {
   if (data::is_code_set(path)) return std::make_shared<data::CodeSet>(path, part);
-  return std::make_shared<data::CodeDocuments>(
-      data::read_sequences({path}, tokenizer, vocabulary));
+  return std::make_shared<data::CodeDocuments>(data::read_sequences({path}, tokenizer, vocabulary));
 }
 
 engine::Outcome evaluate_codelm(const engine::Request& request) {
@@ -43,8 +43,7 @@ engine::Outcome evaluate_codelm(const engine::Request& request) {
   if (!adapter.empty()) read_adapter(*model, adapter, path);
   const auto& settings = model->settings();
   const auto tokenizer = io::read_tokenizer(tokenizer_of(*model, tokenizer_given));
-  const auto documents =
-      evaluation_documents(data_path, part, tokenizer, settings.vocabulary);
+  const auto documents = evaluation_documents(data_path, part, tokenizer, settings.vocabulary);
   check(documents->tokenizer_hash() == data::tokenizer_hash(tokenizer), ErrorKind::Input,
         "[codelm.evaluate] {} was made with another tokenizer than the model's.", data_path);
   data::PackingOptions packing;
@@ -59,12 +58,12 @@ engine::Outcome evaluate_codelm(const engine::Request& request) {
   network.to(session.torch_device(), probe::to_torch(session.plan().dtype.value));
   network.refresh();
   network.eval();
-  const auto scores =
-      evaluate_perplexity(network, rows, 0, session.plan().micro_batch.value);
+  const auto scores = evaluate_perplexity(network, rows, 0, session.plan().micro_batch.value);
   engine::Outcome outcome;
-  outcome.text = fmt::format("loss {:.4f}, perplexity {:.3f}, accuracy {:.4f} over {} tokens of {} documents\n",
-                             scores.loss, scores.perplexity(), scores.accuracy,
-                             static_cast<std::int64_t>(scores.tokens), documents->size());
+  outcome.text = fmt::format(
+      "loss {:.4f}, perplexity {:.3f}, accuracy {:.4f} over {} tokens of {} documents\n",
+      scores.loss, scores.perplexity(), scores.accuracy, static_cast<std::int64_t>(scores.tokens),
+      documents->size());
   outcome.json = json_document("codelm_evaluate", 1);
   outcome.json["loss"] = scores.loss;
   outcome.json["perplexity"] = scores.perplexity();
@@ -77,17 +76,18 @@ engine::Outcome evaluate_codelm(const engine::Request& request) {
 }  // namespace
 
 engine::Command evaluate_command() {
-  return {.verb = "evaluate",
-          .summary = "loss and perplexity on documents",
-          .needs_model = true,
-          .options = {{"-d,--data,--data-dir", "data", "PATH", "a data folder, or a file of sequences"},
-                      {"--part", "part", "NAME", "train or val of a data folder (val)"},
-                      {"--sequence-length", "sequence_length", "N", "tokens of a row (1024)"},
-                      {"--adapter", "adapter", "PATH", "LoRA adapter of PEFT or mlx-lm"},
-                      {"--tokenizer", "tokenizer", "PATH", "if it does not lie with the model"}},
-          .examples = {{"ubique evaluate codelm --model runs/myrepo -d data/myrepo",
-                        "perplexity on the documents that were held out"}},
-          .run = evaluate_codelm};
+  return {
+      .verb = "evaluate",
+      .summary = "loss and perplexity on documents",
+      .needs_model = true,
+      .options = {{"-d,--data,--data-dir", "data", "PATH", "a data folder, or a file of sequences"},
+                  {"--part", "part", "NAME", "train or val of a data folder (val)"},
+                  {"--sequence-length", "sequence_length", "N", "tokens of a row (1024)"},
+                  {"--adapter", "adapter", "PATH", "LoRA adapter of PEFT or mlx-lm"},
+                  {"--tokenizer", "tokenizer", "PATH", "if it does not lie with the model"}},
+      .examples = {{"ubique evaluate codelm --model runs/myrepo -d data/myrepo",
+                    "perplexity on the documents that were held out"}},
+      .run = evaluate_codelm};
 }
 
 }  // namespace ubique::codelm

@@ -89,8 +89,8 @@ std::vector<std::int32_t> prompt_tokens(const RunSettings& settings,
   check(fim.has_value(), ErrorKind::Input,
         "[codelm.run] this model cannot fill in the middle: its tokenizer lacks <fim_prefix>, "
         "<fim_suffix> and <fim_middle>. Use --prompt.");
-  const data::FimParts parts{tokenizer.encode(settings.prefix), {},
-                             tokenizer.encode(settings.suffix)};
+  const data::FimParts parts{
+      tokenizer.encode(settings.prefix), {}, tokenizer.encode(settings.suffix)};
   return data::arrange_fim(parts, data::FimOrder::Psm, *fim);
 }
 
@@ -116,8 +116,8 @@ engine::Outcome run_codelm(const engine::Request& request) {
   CodelmDecoder decoder(
       network, {.explicit_mask = session.plan().attention.value == plan::Attention::ExplicitMask});
 
-  const bool streams = request.progress != ProgressStyle::JsonLines &&
-                       request.progress != ProgressStyle::Silent;
+  const bool streams =
+      request.progress != ProgressStyle::JsonLines && request.progress != ProgressStyle::Silent;
   auto generate = settings.generate;
   generate.stop_tokens = model->settings().end_tokens;
   const auto start = std::chrono::steady_clock::now();

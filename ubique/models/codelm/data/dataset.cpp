@@ -35,8 +35,7 @@ engine::Batch CodeDataset::load(const std::vector<std::int64_t>& indices,
     ids.push_back(as_row(row.ids));
     labels.push_back(as_row(row.labels));
     positions.push_back(as_row(row.positions));
-    documents.push_back(
-        document_numbers(row.starts, static_cast<std::int64_t>(row.ids.size())));
+    documents.push_back(document_numbers(row.starts, static_cast<std::int64_t>(row.ids.size())));
     batch.weight += static_cast<double>(row.label_count);
   }
   batch.tensors = {{"ids", at::stack(ids)},

@@ -36,9 +36,10 @@ fs::path tokenizer_if_any(const CodelmModel& model, const std::string& given) {
     return tokenizer_of(model, given);
   } catch (const Error& error) {
     if (!given.empty()) throw;
-    log::warn("[codelm.export] the folder is written without a tokenizer: none lies beside {}. "
-              "--tokenizer names it.",
-              model.origin().string());
+    log::warn(
+        "[codelm.export] the folder is written without a tokenizer: none lies beside {}. "
+        "--tokenizer names it.",
+        model.origin().string());
     return {};
   }
 }
@@ -59,7 +60,8 @@ std::vector<engine::Format> codelm_formats() {
       .extensions = {},
       .options = {{"--weights-dtype", "weights_dtype", "NAME",
                    "float32, bfloat16 or float16 (as the model's own files)"},
-                  {"--tokenizer", "tokenizer", "PATH", "the tokenizer's folder, if it lies elsewhere"}},
+                  {"--tokenizer", "tokenizer", "PATH",
+                   "the tokenizer's folder, if it lies elsewhere"}},
       .write =
           [](engine::Model& model, const fs::path& path, const Config& config) {
             const auto given = config.get<std::string>("tokenizer", "");

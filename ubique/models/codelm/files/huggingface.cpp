@@ -27,9 +27,8 @@ namespace fs = std::filesystem;
 constexpr const char* kConfigName = "config.json";
 constexpr std::uint64_t kShardBytes = std::uint64_t{5} << 30;
 constexpr std::array kTokenizerFiles = {
-    "tokenizer.json",          "tokenizer_config.json", "special_tokens_map.json", "vocab.json",
-    "merges.txt",              "added_tokens.json",     "chat_template.jinja",
-    "generation_config.json"};
+    "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "vocab.json",
+    "merges.txt",     "added_tokens.json",     "chat_template.jinja",     "generation_config.json"};
 
 fs::path folder_of(const fs::path& path) {
   std::error_code ignored;
@@ -146,8 +145,7 @@ bool looks_like_huggingface(const fs::path& path) {
 
 std::unique_ptr<CodelmModel> read_huggingface(const fs::path& path, bool keep_dtype) {
   const auto folder = folder_of(path);
-  const auto config =
-      parse_config(read_config_json(folder), (folder / kConfigName).string());
+  const auto config = parse_config(read_config_json(folder), (folder / kConfigName).string());
   const io::SafetensorsSet set(path);
   const auto tensors = find_parameters(set, config, path.string());
   auto network = std::make_shared<Codelm>(config);
@@ -156,8 +154,8 @@ std::unique_ptr<CodelmModel> read_huggingface(const fs::path& path, bool keep_dt
     for (auto& item : network->named_parameters()) {
       const auto value = read_tensor(set, *tensors.at(item.key()));
       check(value.is_floating_point(), ErrorKind::Input,
-            "[codelm.import] {}: the tensor {} holds {}, expected f32, f16 or bf16.",
-            path.string(), item.key(), c10::toString(value.scalar_type()));
+            "[codelm.import] {}: the tensor {} holds {}, expected f32, f16 or bf16.", path.string(),
+            item.key(), c10::toString(value.scalar_type()));
       item.value().set_data(keep_dtype ? value : value.to(at::kFloat));
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hugging Face folders: config.json, weights in one safetensors file or in shards with an index, and
-// the tokenizer's files beside them. Read and written unchanged.
+// Hugging Face folders: config.json, weights in one safetensors file or in shards with an index,
+// and the tokenizer's files beside them. Read and written unchanged.
 #pragma once
 
 #include <filesystem>
@@ -16,8 +16,8 @@ namespace ubique::codelm {
 bool looks_like_huggingface(const std::filesystem::path& path);
 
 /// Reads the folder, or the folder of a file in it. Weights are f32 in memory, whatever the file
-/// has, unless `keep_dtype`. Input error that names the missing shard, tensor, or other shape; tensors
-/// of the file that no network needs (attention masks, a stored tied head) are dropped.
+/// has, unless `keep_dtype`. Input error that names the missing shard, tensor, or other shape;
+/// tensors of the file that no network needs (attention masks, a stored tied head) are dropped.
 std::unique_ptr<CodelmModel> read_huggingface(const std::filesystem::path& path,
                                               bool keep_dtype = false);
 
@@ -28,8 +28,8 @@ std::unique_ptr<CodelmModel> read_huggingface(const std::filesystem::path& path,
 void write_huggingface(CodelmModel& model, const std::filesystem::path& folder,
                        const std::string& dtype, const std::filesystem::path& tokenizer);
 
-/// Copies tokenizer.json and what belongs to it, as far as they exist, to a folder; `from` is a folder
-/// or a tokenizer file of any name. Nothing if `from` is empty.
+/// Copies tokenizer.json and what belongs to it, as far as they exist, to a folder; `from` is a
+/// folder or a tokenizer file of any name. Nothing if `from` is empty.
 void copy_tokenizer_files(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace ubique::codelm

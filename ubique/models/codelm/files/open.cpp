@@ -47,7 +47,8 @@ std::int64_t adapter_numbers(Codelm& network, const AdapterOptions& options) {
   std::int64_t numbers = 0;
   for (const auto& layer : target_layers(network, options.targets)) {
     for (const auto& [name, weights] : network.linear_layers()) {
-      if (name == layer) numbers += options.rank * (weights->weight.size(0) + weights->weight.size(1));
+      if (name == layer)
+        numbers += options.rank * (weights->weight.size(0) + weights->weight.size(1));
     }
   }
   return numbers;

@@ -95,8 +95,8 @@ std::vector<std::string> target_layers(Codelm& network, const std::vector<std::s
 Adapters::Adapters(Codelm& network, AdapterOptions options)
     : network_(network), options_(std::move(options)) {
   if (options_.targets.empty()) options_.targets = default_targets(network.config());
-  nn::validate(nn::LoraOptions{.rank = options_.rank, .alpha = options_.alpha,
-                               .dropout = options_.dropout});
+  nn::validate(
+      nn::LoraOptions{.rank = options_.rank, .alpha = options_.alpha, .dropout = options_.dropout});
   layers_ = target_layers(network, options_.targets);
   for (auto& parameter : network.parameters()) parameter.requires_grad_(false);
   for (const auto& layer : layers_) {
@@ -137,8 +137,8 @@ void Adapters::initialize(const Random& random) {
 
 void Adapters::attach() {
   for (const auto& adapted : current()) {
-    layer_of(adapted.layer).adapters = {{.a = adapted.a, .b = adapted.b,
-                                         .scale = options_.scale(), .dropout = options_.dropout}};
+    layer_of(adapted.layer).adapters = {
+        {.a = adapted.a, .b = adapted.b, .scale = options_.scale(), .dropout = options_.dropout}};
   }
 }
 

@@ -20,8 +20,8 @@ struct AdapterOptions {
   double alpha = 32;
   double dropout = 0.05;
   bool rank_stabilized = false;  ///< scale alpha / √rank instead of alpha / rank
-  /// Layers to adapt, by the end of their names: "c_attn", "mlp.c_proj"; "all-linear" = every linear
-  /// layer of the blocks.
+  /// Layers to adapt, by the end of their names: "c_attn", "mlp.c_proj"; "all-linear" = every
+  /// linear layer of the blocks.
   std::vector<std::string> targets = {};
 
   double scale() const;

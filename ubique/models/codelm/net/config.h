@@ -36,9 +36,9 @@ struct CodelmConfig {
   NormKind norm = NormKind::Layer;
   double norm_eps = 1e-5;
   nn::Activation activation = nn::Activation::GeluTanh;
-  bool gated = false;      ///< SwiGLU: gate and up projections
-  bool parallel = false;   ///< attention and MLP read the same norm and are added together
-  bool fused_qkv = false;  ///< one projection for queries, keys and values
+  bool gated = false;       ///< SwiGLU: gate and up projections
+  bool parallel = false;    ///< attention and MLP read the same norm and are added together
+  bool fused_qkv = false;   ///< one projection for queries, keys and values
   bool head_norms = false;  ///< RMS norm of each query and key head
   bool qkv_bias = true, output_bias = true, mlp_bias = true, head_bias = false;
 
@@ -53,15 +53,15 @@ struct CodelmConfig {
   Dropouts dropouts = {};
   double initializer_range = 0.02;
   std::vector<std::int32_t> end_tokens = {};
-  std::string dtype = "float32";  ///< of the files
+  std::string dtype = "float32";   ///< of the files
   Json original = Json::object();  ///< config.json as it was read
 
   std::int64_t window_of(std::int64_t layer) const;  ///< 0 = none
   std::string name() const;                          ///< "gpt_bigcode-164M"
 };
 
-/// Reads a config.json in the style of transformers 4 and 5. Input error that names `where`, the key
-/// and what is supported, for another architecture and for values that cannot be.
+/// Reads a config.json in the style of transformers 4 and 5. Input error that names `where`, the
+/// key and what is supported, for another architecture and for values that cannot be.
 CodelmConfig parse_config(const Json& json, const std::string& where);
 
 /// The config.json of a network: `original` where it was read from one, else made from the fields.

@@ -26,8 +26,8 @@ void initialize(Codelm& network, const Random& random) {
       parameter.fill_(is_norm_weight ? 1 : 0);
       continue;
     }
-    const bool residual = name.ends_with(names.output + ".weight") ||
-                          name.ends_with(names.down + ".weight");
+    const bool residual =
+        name.ends_with(names.output + ".weight") || name.ends_with(names.down + ".weight");
     const auto deviation = config.initializer_range / (residual ? narrow : 1);
     auto values = at::empty(parameter.sizes());
     own.fill_normal({values.mutable_data_ptr<float>(), static_cast<std::size_t>(values.numel())}, 0,

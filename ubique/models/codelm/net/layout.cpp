@@ -31,8 +31,7 @@ nn::RopeScaling read_scaling(const ConfigFields& fields) {
         "[codelm.config] {}: rotary positions of type '{}' are not supported; expected default, "
         "linear or llama3.",
         fields.where(), printable(type));
-  scaling.kind =
-      type == "linear" ? nn::RopeScaling::Kind::Linear : nn::RopeScaling::Kind::Llama3;
+  scaling.kind = type == "linear" ? nn::RopeScaling::Kind::Linear : nn::RopeScaling::Kind::Llama3;
   scaling.factor = fields.number("factor", 1);
   scaling.low_factor = fields.number("low_freq_factor", 1);
   scaling.high_factor = fields.number("high_freq_factor", 4);
@@ -47,15 +46,14 @@ nn::RopeScaling read_scaling(const ConfigFields& fields) {
 /// transformers 4 has rope_theta and rope_scaling, transformers 5 both in rope_parameters.
 void read_rope(const ConfigFields& fields, double partial, CodelmConfig& config) {
   const auto parameters = fields.section("rope_parameters");
-  config.rope_theta =
-      parameters.number("rope_theta", fields.number("rope_theta", nn::kRopeTheta));
+  config.rope_theta = parameters.number("rope_theta", fields.number("rope_theta", nn::kRopeTheta));
   check(config.rope_theta > 0, ErrorKind::Input,
         "[codelm.config] {}: rope_theta is {}, expected more than 0.", fields.where(),
         config.rope_theta);
   config.rope_scaling =
       read_scaling(fields.has("rope_parameters") ? parameters : fields.section("rope_scaling"));
-  const auto share = parameters.number("partial_rotary_factor",
-                                       fields.number("partial_rotary_factor", partial));
+  const auto share =
+      parameters.number("partial_rotary_factor", fields.number("partial_rotary_factor", partial));
   check(share > 0 && share <= 1, ErrorKind::Input,
         "[codelm.config] {}: partial_rotary_factor is {}, expected more than 0, at most 1.",
         fields.where(), share);

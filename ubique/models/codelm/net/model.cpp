@@ -69,9 +69,8 @@ BatchLoss batch_loss(const Codelm& network, const engine::Batch& batch, const Pa
       documents == batch.tensors.end() ? at::Tensor() : documents->second, pass);  // (B, T, H)
   const auto state = engine::autocast_state(hidden.device().type());
   const auto dtype = state.enabled ? state.dtype : network.head().scalar_type();
-  const auto loss =
-      nn::token_loss(hidden.flatten(0, 1), network.head(), network.head_bias(),
-                     batch.tensors.at("labels").flatten(), dtype);
+  const auto loss = nn::token_loss(hidden.flatten(0, 1), network.head(), network.head_bias(),
+                                   batch.tensors.at("labels").flatten(), dtype);
   return {loss.sum, loss.correct};
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A code language model as the engine sees it: trained whole, or through LoRA adapters over a frozen
-// base, whose checkpoints then hold the adapters alone.
+// A code language model as the engine sees it: trained whole, or through LoRA adapters over a
+// frozen base, whose checkpoints then hold the adapters alone.
 #pragma once
 
 #include <filesystem>

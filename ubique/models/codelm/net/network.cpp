@@ -111,8 +111,7 @@ at::Tensor Codelm::norm(const at::Tensor& x, const NormWeights& weights) const {
              : nn::rms_norm(x, weights.weight, config_.norm_eps);
 }
 
-at::Tensor Codelm::embed(const at::Tensor& ids, const at::Tensor& positions,
-                         double dropout) const {
+at::Tensor Codelm::embed(const at::Tensor& ids, const at::Tensor& positions, double dropout) const {
   auto x = at::embedding(tokens_, ids);  // (B, T, H)
   if (positions_.defined()) x = x + at::embedding(positions_, positions);
   return dropped(x, dropout, dropout > 0);
@@ -121,9 +120,8 @@ at::Tensor Codelm::embed(const at::Tensor& ids, const at::Tensor& positions,
 void Codelm::set_rope(const at::Tensor& positions, Pass& pass) const {
   if (config_.rotary_size == 0) return;
   if (!cos_.defined() || cos_.device() != positions.device()) {
-    std::tie(cos_, sin_) =
-        nn::rope_tables(config_.context, config_.rotary_size, positions.device(),
-                        config_.rope_theta, config_.rope_scaling);
+    std::tie(cos_, sin_) = nn::rope_tables(config_.context, config_.rotary_size, positions.device(),
+                                           config_.rope_theta, config_.rope_scaling);
   }
   const auto rows = [&](const at::Tensor& table) {
     return at::embedding(table, positions).unsqueeze(1);  // (B, 1, T, r)
@@ -198,8 +196,7 @@ at::Tensor Codelm::block(std::size_t layer, const at::Tensor& x, const Pass& pas
   const auto normed = norm(x, weights.first_norm);
   const auto attended = add(x, attend(weights, layer, normed, pass));
   if (config_.parallel) return add(attended, feed_forward(weights, normed, training));
-  return add(attended,
-             feed_forward(weights, norm(attended, weights.second_norm), training));
+  return add(attended, feed_forward(weights, norm(attended, weights.second_norm), training));
 }
 
 at::Tensor Codelm::run_blocks(at::Tensor x, const Pass& pass) const {
@@ -219,9 +216,9 @@ at::Tensor Codelm::forward(const at::Tensor& ids, const at::Tensor& positions,
   Pass pass{.options = options};
   const auto length = ids.size(1);
   const auto mask_of = [&](std::int64_t window) {
-    return documents.defined() ? nn::document_mask(documents, window)
-                               : nn::causal_mask(length, length, window, ids.device(),
-                                                 options.explicit_mask);
+    return documents.defined()
+               ? nn::document_mask(documents, window)
+               : nn::causal_mask(length, length, window, ids.device(), options.explicit_mask);
   };
   pass.mask = mask_of(0);
   if (config_.window > 0) pass.window_mask = mask_of(config_.window);

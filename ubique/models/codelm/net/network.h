@@ -22,8 +22,8 @@ struct NormWeights {
 
 struct BlockWeights {
   NormWeights first_norm, second_norm;
-  nn::LinearWeights qkv;               ///< fused layouts
-  nn::LinearWeights q, k, v;           ///< the others
+  nn::LinearWeights qkv;      ///< fused layouts
+  nn::LinearWeights q, k, v;  ///< the others
   nn::LinearWeights output, gate, up, down;
   at::Tensor q_norm, k_norm;  ///< (head size)
 };
@@ -46,8 +46,8 @@ class Codelm final : public torch::nn::Module {
   /// i64 or undefined (then each row is one document): (B, T, H), normed.
   at::Tensor forward(const at::Tensor& ids, const at::Tensor& positions,
                      const at::Tensor& documents, const PassOptions& options) const;
-  /// The same for n new positions first..first+n-1, whose keys and values are added to `caches`, one
-  /// per layer: ids (B, n) to (B, n, H).
+  /// The same for n new positions first..first+n-1, whose keys and values are added to `caches`,
+  /// one per layer: ids (B, n) to (B, n, H).
   at::Tensor forward_cached(const at::Tensor& ids, std::int64_t first,
                             std::vector<nn::KvCache>& caches, const PassOptions& options) const;
   at::Tensor logits(const at::Tensor& hidden) const;  ///< (..., H) to (..., V)

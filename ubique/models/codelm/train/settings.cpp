@@ -65,17 +65,17 @@ TrainSettings read_codelm_settings(const engine::Request& request) {
   settings.data = config.get("data", std::string());
   settings.sequences = read_paths(config, "sequences");
   settings.val_sequences = read_paths(config, "val_sequences");
-  check(settings.data.empty() != settings.sequences.empty(), ErrorKind::Usage,
-        "[codelm.train] which data? got {}; give -d FOLDER or --sequences FILE. `ubique data codelm "
-        "git REPOSITORY -o FOLDER` makes such a folder.",
-        settings.data.empty() ? "none" : "both --data and --sequences");
+  check(
+      settings.data.empty() != settings.sequences.empty(), ErrorKind::Usage,
+      "[codelm.train] which data? got {}; give -d FOLDER or --sequences FILE. `ubique data codelm "
+      "git REPOSITORY -o FOLDER` makes such a folder.",
+      settings.data.empty() ? "none" : "both --data and --sequences");
   settings.tokenizer = config.get("tokenizer", std::string());
   settings.model = request.model;
   settings.adapter = read_adapter_settings(config);
   check(!settings.adapter || !settings.model.empty(), ErrorKind::Usage,
         "[codelm.train] --lora adapts a model; got no --model, expected the folder of one.");
-  settings.recipe =
-      engine::read_recipe(config, default_recipe(settings.adapter.has_value()));
+  settings.recipe = engine::read_recipe(config, default_recipe(settings.adapter.has_value()));
   settings.val_share = config.get("val_share", settings.val_share);
   check(settings.val_share >= 0 && settings.val_share < 1, ErrorKind::Usage,
         "[codelm.train] val_share is out of range; got {}, expected at least 0, below 1.",
@@ -123,13 +123,14 @@ std::vector<engine::Option> codelm_train_options() {
 }
 
 engine::Examples codelm_train_examples() {
-  return {{"ubique train codelm --model starcoder2-3b --lora -d data/myrepo -o runs/myrepo",
-           "an adapter that knows a repository"},
-          {"ubique train codelm --sequences corpus.jsonl --tokenizer tokenizer.json --layers 6 "
-           "--hidden 256 --heads 4 --context 1024 -o runs/small",
-           "a small network from nothing"},
-          {"ubique train codelm --model tiny_starcoder_py -d data/myrepo --fim-rate 0.5 -o runs/full",
-           "all weights, half of the documents as fill-in-the-middle"}};
+  return {
+      {"ubique train codelm --model starcoder2-3b --lora -d data/myrepo -o runs/myrepo",
+       "an adapter that knows a repository"},
+      {"ubique train codelm --sequences corpus.jsonl --tokenizer tokenizer.json --layers 6 "
+       "--hidden 256 --heads 4 --context 1024 -o runs/small",
+       "a small network from nothing"},
+      {"ubique train codelm --model tiny_starcoder_py -d data/myrepo --fim-rate 0.5 -o runs/full",
+       "all weights, half of the documents as fill-in-the-middle"}};
 }
 
 CodelmConfig read_new_network(const Config& config) {

@@ -56,8 +56,8 @@ struct Split {
 /// Whole documents are held out, before anything is cut into rows.
 Split split_documents(const data::CodeDocuments& all, double share, std::uint64_t seed) {
   const auto count = all.size();
-  const auto held = std::min(count - 1, static_cast<std::int64_t>(std::llround(
-                                            share * static_cast<double>(count))));
+  const auto held = std::min(
+      count - 1, static_cast<std::int64_t>(std::llround(share * static_cast<double>(count))));
   auto order = Random(seed).permutation(count);
   const auto middle = order.begin() + static_cast<std::ptrdiff_t>(held);
   std::sort(order.begin(), middle);
@@ -76,8 +76,8 @@ Split read_documents(const TrainSettings& settings, const io::Tokenizer& tokeniz
   if (!settings.data.empty()) {
     auto train = std::make_shared<data::CodeSet>(settings.data, data::kTrainSplit);
     const bool held_out = train->header().val.documents > 0;
-    return {train, held_out ? std::make_shared<data::CodeSet>(settings.data, data::kValSplit)
-                            : nullptr};
+    return {train,
+            held_out ? std::make_shared<data::CodeSet>(settings.data, data::kValSplit) : nullptr};
   }
   auto all = data::read_sequences(settings.sequences, tokenizer, vocabulary);
   if (settings.val_sequences.empty()) {
@@ -132,8 +132,7 @@ std::unique_ptr<engine::Task> make_codelm_task(const engine::Request& request) {
     parts.model->initialize(Random(settings.recipe.seed));
   }
   choose_length(settings, *parts.model);
-  const auto split =
-      read_documents(settings, *parts.tokenizer, parts.model->settings().vocabulary);
+  const auto split = read_documents(settings, *parts.tokenizer, parts.model->settings().vocabulary);
   check_tokenizer(*split.train, *parts.tokenizer, *parts.model,
                   settings.data.empty() ? "the data" : settings.data);
   parts.training =
@@ -152,9 +151,8 @@ std::unique_ptr<engine::Task> make_codelm_task(const engine::Request& request) {
 engine::Scores CodelmTask::score(std::int64_t most_rows) {
   if (!parts_.validation) return {};
   const auto scores = evaluate_perplexity(parts_.model->codelm(), *parts_.validation, most_rows);
-  return {{"loss", scores.loss},
-          {"perplexity", scores.perplexity()},
-          {"accuracy", scores.accuracy}};
+  return {
+      {"loss", scores.loss}, {"perplexity", scores.perplexity()}, {"accuracy", scores.accuracy}};
 }
 
 engine::Scores CodelmTask::validate() {
