@@ -14,6 +14,7 @@ import transformers
 from peft import LoraConfig, PeftModel, get_peft_model
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
+transformers.utils.logging.disable_progress_bar()
 UBIQUE = os.environ["UBIQUE"]
 TEXT = "def add(first, second):\n    return first + second\n\n\nclass Point:\n    def __init__(self, x, y):\n        self.x, self.y = x, y\n"
 PROMPT = "def add(first"
