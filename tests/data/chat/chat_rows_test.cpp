@@ -16,7 +16,7 @@ namespace {
 
 struct RowSample {
   io::Tokenizer tokenizer = test::byte_tokenizer();
-  io::ChatTemplate tokens{tokenizer};
+  io::MarkerTemplate tokens{tokenizer};
 
   data::ChatRows rows(const std::vector<io::Turn>& turns, const data::RowOptions& options) const {
     return data::chat_rows({turns}, tokens, options);
@@ -72,7 +72,7 @@ TEST_CASE("chat tokens: markers in a user's text cannot end a turn") {
 
 TEST_CASE("chat tokens: a tokenizer without markers is refused, and they are named") {
   const io::Tokenizer plain(io::TokenizerModel{.vocabulary = {{"a", 0}}});
-  const auto message = test::refusal_of(ErrorKind::Input, [&] { (void)io::ChatTemplate(plain); });
+  const auto message = test::refusal_of(ErrorKind::Input, [&] { (void)io::MarkerTemplate(plain); });
   CHECK(test::contains(message, "<|endassistant|>"));
 }
 

@@ -30,7 +30,7 @@ inline trm::TrmConfig chat_config(trm::Positions positions = trm::Positions::Rop
 struct ChatSample {
   trm::Trm network;
   io::Tokenizer tokenizer{data::train_chat_tokenizer({}, 266)};
-  io::ChatTemplate tokens{tokenizer};
+  io::MarkerTemplate tokens{tokenizer};
 
   explicit ChatSample(const trm::TrmConfig& config = chat_config()) : network(config) {
     trm::initialize(network, Random(3));

@@ -50,7 +50,7 @@ std::vector<TurnRange> windows_of(const io::Conversation& conversation,
   return windows;
 }
 
-ChatRow row_of(const io::ChatTokens& tokens, const io::ChatTemplate& markers,
+ChatRow row_of(const io::ChatTokens& tokens, const io::MarkerTemplate& markers,
                const RowOptions& options) {
   const auto length = static_cast<std::size_t>(options.length);
   ChatRow row{std::vector<std::int32_t>(length, markers.pad()),
@@ -86,7 +86,7 @@ void validate(const RowOptions& options) {
         options.length, kLongest);
 }
 
-ChatRows chat_rows(const io::Conversation& conversation, const io::ChatTemplate& tokens,
+ChatRows chat_rows(const io::Conversation& conversation, const io::MarkerTemplate& tokens,
                    const RowOptions& options) {
   validate(options);
   std::vector<io::ChatTokens> turns;

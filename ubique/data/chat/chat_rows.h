@@ -46,7 +46,7 @@ struct ChatRows {
 
 /// At least one row. With windows, rows start at a user turn where possible, so that an answer is
 /// in the row of its question; only a turn longer than a row is cut.
-ChatRows chat_rows(const io::Conversation& conversation, const io::ChatTemplate& tokens,
+ChatRows chat_rows(const io::Conversation& conversation, const io::MarkerTemplate& tokens,
                    const RowOptions& options);
 
 }  // namespace ubique::data

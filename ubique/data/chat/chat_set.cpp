@@ -35,7 +35,7 @@ ConversationSplits split_conversations(std::int64_t count, const ChatSetOptions&
   return splits;
 }
 
-void count_texts(const io::Conversation& conversation, const io::ChatTemplate& tokens,
+void count_texts(const io::Conversation& conversation, const io::MarkerTemplate& tokens,
                  ChatSetPart& part) {
   for (const auto& turn : conversation.turns) {
     part.characters += static_cast<std::int64_t>(turn.text.size());
@@ -46,7 +46,7 @@ void count_texts(const io::Conversation& conversation, const io::ChatTemplate& t
 /// Row length that fits the longest conversation, rounded up to leave room for slightly longer
 /// ones, at most `most`.
 std::int64_t length_that_fits(const std::vector<io::Conversation>& conversations,
-                              const io::ChatTemplate& tokens, std::int64_t most) {
+                              const io::MarkerTemplate& tokens, std::int64_t most) {
   constexpr std::int64_t kStep = 64;
   std::int64_t longest = 0;
   for (const auto& conversation : conversations) {
@@ -80,7 +80,7 @@ std::string digest_of_texts(const std::vector<io::Conversation>& conversations) 
 
 ChatSetPart write_part(const std::filesystem::path& folder, const std::string& name,
                        const std::vector<io::Conversation>& conversations,
-                       const std::vector<std::int64_t>& chosen, const io::ChatTemplate& tokens,
+                       const std::vector<std::int64_t>& chosen, const io::MarkerTemplate& tokens,
                        const PuzzleMetadata& metadata, const RowOptions& options) {
   auto set = empty_puzzle_set(metadata);
   set.inputs = set.labels = TokenRows(metadata.seq_len, true);  // i32, for kIgnoredLabel
@@ -122,7 +122,7 @@ ChatSetReport write_chat_set(const std::filesystem::path& folder,
   const auto splits = split_conversations(static_cast<std::int64_t>(conversations.size()), options);
   io::add_special_tokens(tokenizer, io::ChatMarkers().all());
   const io::Tokenizer ready(tokenizer);
-  const io::ChatTemplate tokens(ready);
+  const io::MarkerTemplate tokens(ready);
   auto rows = options.rows;
   if (options.shorten) rows.length = length_that_fits(conversations, tokens, rows.length);
   check_size(conversations.size(), rows.length);

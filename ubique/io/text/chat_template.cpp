@@ -42,8 +42,8 @@ void ChatTokens::add(const ChatTokens& more) {
   by_assistant.insert(by_assistant.end(), more.by_assistant.begin(), more.by_assistant.end());
 }
 
-ChatTemplate::ChatTemplate(const Tokenizer& tokenizer, const ChatMarkers& markers)
-    : tokenizer_(&tokenizer) {
+MarkerTemplate::MarkerTemplate(const Tokenizer& tokenizer, const ChatMarkers& markers)
+    : ChatTemplate(tokenizer) {
   check_markers(tokenizer, markers);
   const auto id_of = [&](const std::string& marker) { return *tokenizer.find(marker); };
   pad_ = id_of(markers.pad);
@@ -55,16 +55,16 @@ ChatTemplate::ChatTemplate(const Tokenizer& tokenizer, const ChatMarkers& marker
   }
 }
 
-ChatTokens ChatTemplate::turn(const Turn& turn) const {
+ChatTokens MarkerTemplate::turn(const Turn& turn) const {
   const bool assistant = turn.role == Role::Assistant;
   ChatTokens tokens;
   tokens.add(start_of(turn.role), false);
-  for (const auto id : tokenizer_->encode(turn.text)) tokens.add(id, assistant);
+  for (const auto id : tokenizer().encode(turn.text)) tokens.add(id, assistant);
   tokens.add(end_of(turn.role), assistant);
   return tokens;
 }
 
-ChatTokens ChatTemplate::turns(std::span<const Turn> turns, bool complete) const {
+ChatTokens MarkerTemplate::turns(std::span<const Turn> turns, bool complete) const {
   ChatTokens tokens;
   for (const auto& each : turns) {
     if (tokens.size() > 0) tokens.add(separator_, false);
@@ -74,7 +74,7 @@ ChatTokens ChatTemplate::turns(std::span<const Turn> turns, bool complete) const
   return tokens;
 }
 
-std::vector<std::int32_t> ChatTemplate::prompt(std::span<const Turn> turns) const {
+std::vector<std::int32_t> MarkerTemplate::prompt(std::span<const Turn> turns) const {
   auto tokens = this->turns(turns, false);
   if (!turns.empty()) tokens.add(separator_, false);
   tokens.add(start_of(Role::Assistant), false);

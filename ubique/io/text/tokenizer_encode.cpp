@@ -178,7 +178,8 @@ void TokenEncoder::add_character_symbols(std::string_view word) {
     const auto length = code_point_at(word, at).length;
     const auto character = word.substr(at, length);
     at += length;
-    if (const auto found = tokenizer_.find(character)) {
+    const auto found = tokenizer_.find(character);
+    if (found && !tokenizer_.is_special(*found)) {
       symbols_.push_back(*found);
       unknown_before = false;
       continue;

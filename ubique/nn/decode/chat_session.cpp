@@ -2,6 +2,8 @@
 // Turns, prompts that fit the context window, and the generation loop.
 #include "ubique/nn/decode/chat_session.h"
 
+#include <algorithm>
+
 #include "ubique/base/error.h"
 #include "ubique/base/text/names.h"
 
@@ -23,7 +25,7 @@ ChatSession::ChatSession(Decoder& decoder, const io::ChatTemplate& tokens, ChatO
   check(options_.max_new_tokens > 0, ErrorKind::Usage,
         "[nn.chat] --max-new-tokens is out of range; got {}, expected 1 or more.",
         options_.max_new_tokens);
-  check(tokens.tokenizer().size() == decoder.vocabulary(), ErrorKind::Input,
+  check(tokens.fits_vocabulary(decoder.vocabulary()), ErrorKind::Input,
         "[nn.chat] the tokenizer is not the model's; got {} tokens, expected {}. --tokenizer "
         "names another.",
         tokens.tokenizer().size(), decoder.vocabulary());
@@ -66,15 +68,21 @@ ReplyEnd ChatSession::generate(std::vector<std::int32_t> prompt, Reply& reply,
                                const ShowText& show) {
   TextStream stream(reply.text, show);
   std::vector<std::int32_t> said;
+  const auto& tokenizer = tokens_.tokenizer();
+  // Some models have more logits than tokens, to fill up a round number.
+  const auto known = std::min(tokenizer.size(), decoder_.vocabulary());
   auto logits = decoder_.prefill(prompt);
   for (;;) {
+    logits.resize(std::min(logits.size(), static_cast<std::size_t>(known)));
     const auto token = sample_token(logits, options_.sampling, random_, drawn_++);
-    if (tokens_.tokenizer().is_special(token)) {
+    if (tokens_.ends_reply(token)) {
       return stream.finish() ? ReplyEnd::Marker : ReplyEnd::Stopped;
     }
     said.push_back(token);
     ++reply.new_tokens;
-    if (!stream.add(tokens_.tokenizer().bytes(token))) return ReplyEnd::Stopped;
+    // A special token that ends nothing is part of the reply, not of its text.
+    const bool shown = !tokenizer.is_special(token);
+    if (shown && !stream.add(tokenizer.bytes(token))) return ReplyEnd::Stopped;
     if (reply.new_tokens == options_.max_new_tokens) {
       return stream.finish() ? ReplyEnd::Length : ReplyEnd::Stopped;
     }

@@ -23,7 +23,7 @@ struct TrainingRows {
   at::Tensor inputs, labels;  // (B, S)
 };
 
-TrainingRows training_rows(const io::ChatTemplate& tokens, const data::RowOptions& options) {
+TrainingRows training_rows(const io::MarkerTemplate& tokens, const data::RowOptions& options) {
   std::vector<at::Tensor> inputs, labels;
   for (const auto& conversation :
        io::parse_conversations(kConversations, "conversations").conversations) {

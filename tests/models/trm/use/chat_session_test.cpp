@@ -144,7 +144,7 @@ TEST_CASE(
       "got 25 tokens with its markers, expected at most 24"));
   CHECK(session.turns().empty());
   const io::Tokenizer larger(data::train_chat_tokenizer({{{{io::Role::User, "abababab"}}}}, 300));
-  const io::ChatTemplate others(larger);
+  const io::MarkerTemplate others(larger);
   CHECK(test::contains(
       test::refusal_of(ErrorKind::Input, [&] { nn::ChatSession(decoder, others, {}); }),
       "not the model's"));

@@ -38,7 +38,7 @@ engine::Outcome run_chat(const engine::Request& request, std::unique_ptr<TrmMode
   check_chat_model(model->settings());
   const auto path = engine::model_path(request.model);
   const auto tokenizer = io::read_tokenizer(engine::find_tokenizer(path, settings.tokenizer));
-  const io::ChatTemplate chat_template(tokenizer);
+  const io::MarkerTemplate chat_template(tokenizer);
   session.start(model->needs());
   model->network().to(session.torch_device());
   ChatDecoder decoder(model->trm(), probe::to_torch(session.plan().dtype.value));
