@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "tests/base/scratch.h"
 #include "ubique/base/error.h"
 #include "ubique/device/backend.h"
@@ -39,6 +41,15 @@ TEST_CASE("device names: hardware without a backend is refused as such, not as a
   CHECK_FALSE(contains(tpu, "Did you mean"));
   const auto rocm = refusal_of(ErrorKind::Usage, [] { parse_request("rocm:0"); });
   CHECK(contains(rocm, "AMD GPUs (ROCm) are not supported"));
+}
+
+TEST_CASE("device names: other libraries of the program are no backends") {
+  const auto names = backend_names();
+  for (const char* library : {"cli", "house", "house_program_cli"}) {
+    CAPTURE(library);
+    CHECK(std::find(names.begin(), names.end(), library) == names.end());
+    CHECK(find_backend(library) == nullptr);
+  }
 }
 
 TEST_CASE("device names: a bad index is a usage error") {

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdio>
 #include <fstream>
 
 #include "tests/base/scratch.h"
@@ -205,6 +206,7 @@ TEST_CASE("cache: a probe that kills the process is reported as failed by the ne
   const auto child = ::fork();
   if (child == 0) {
     ::signal(SIGABRT, SIG_DFL);  // the test framework's own handler would report it
+    REQUIRE(std::freopen((folder.path() / "said").c_str(), "w", stderr) != nullptr);
     recall_or_run(some_facts(), kCacheTestDevice, deadly, {}, false);
     ::_exit(0);
   }
@@ -212,6 +214,9 @@ TEST_CASE("cache: a probe that kills the process is reported as failed by the ne
   REQUIRE(::waitpid(child, &status, 0) == child);
   REQUIRE(WIFSIGNALED(status));
   CHECK(WTERMSIG(status) == SIGABRT);
+  const auto said = read_file(folder.path() / "said");
+  CHECK(test::contains(said, "crashed in the check one"));
+  CHECK(test::contains(said, "Type the command again"));
 
   const auto report = recall(probes);
   CHECK(report.verdicts[0].outcome == Outcome::Fail);

@@ -198,6 +198,12 @@ void fail_parse(const CLI::App& app, const CLI::ParseError& error) {
            option_hint(name, known_options(app)), help);
     }
   }
+  if (std::string_view(error.what()).starts_with("inputs is required")) {
+    const auto* inputs = innermost(app)->get_option_no_throw("inputs");
+    fail(ErrorKind::Usage,
+         "[cli.parse] what to work on is missing; expected '{}'. See '{} --help'.",
+         inputs == nullptr ? "a path" : inputs->get_description(), help);
+  }
   fail(ErrorKind::Usage, "[cli.parse] {}. See '{} --help'.", trim(error.what()), help);
 }
 

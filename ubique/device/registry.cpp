@@ -34,6 +34,10 @@ Backend* registered_backend(const std::string& name) {
   return nullptr;
 }
 
+/// The libraries of the command line and of tests/house lie beside the plug-ins and have names like
+/// theirs.
+bool may_be_plugin(std::string_view name) { return name != "cli" && !name.starts_with("house"); }
+
 std::filesystem::path plugin_path(const std::string& name) {
   return library_folder() / ("libubique_" + name + ".so");
 }
@@ -72,7 +76,7 @@ Backend* find_backend(const std::string& name) {
   ensure_builtin();
   if (auto* backend = registered_backend(name)) return backend;
   const auto path = plugin_path(name);
-  if (!std::filesystem::exists(path)) return nullptr;
+  if (!may_be_plugin(name) || !std::filesystem::exists(path)) return nullptr;
   load_plugin(name, path);
   return registered_backend(name);
 }
@@ -86,7 +90,8 @@ std::vector<std::string> backend_names() {
     constexpr std::string_view kPrefix = "libubique_", kSuffix = ".so";
     if (!file.starts_with(kPrefix) || !file.ends_with(kSuffix)) continue;
     const auto name = file.substr(kPrefix.size(), file.size() - kPrefix.size() - kSuffix.size());
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    const bool known = std::find(names.begin(), names.end(), name) != names.end();
+    if (!known && may_be_plugin(name)) names.push_back(name);
   }
   return names;
 }

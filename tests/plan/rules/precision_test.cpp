@@ -194,6 +194,12 @@ TEST_CASE("dtype: impossible wishes are refused before anything runs, naming the
       refusal(ErrorKind::Device, machine("m3-max-36g"), bad, linear_model(), "dtype: bf16");
   CHECK(contains(message, "matmul/bf16/contiguous failed its probe"));
   CHECK(contains(message, "tolerance 0.001"));
+  auto stopped = fault("matmul", DType::BF16);
+  stopped.error = stopped.tolerance = 0;
+  stopped.detail = "no primitive";
+  message = refusal(ErrorKind::Device, machine("m3-max-36g"), probed({stopped}), linear_model(),
+                    "dtype: bf16");
+  CHECK(contains(message, "matmul/bf16/contiguous failed its probe (no primitive)"));
   auto refused = pass("matmul", DType::F16);
   refused.outcome = Outcome::Refused;
   refused.detail = "no half";

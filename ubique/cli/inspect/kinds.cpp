@@ -110,10 +110,11 @@ constexpr FileKind kKinds[] = {
 [[noreturn]] void fail_unknown(const Sight& sight) {
   std::vector<std::string> known;
   for (const auto& kind : kKinds) known.emplace_back(kind.name);
-  fail(ErrorKind::Input, "[cli.inspect] {} is of no kind that is read here; got {}, expected a {}.",
+  fail(ErrorKind::Input,
+       "[cli.inspect] {} is of no kind that is read here; got {}, expected one of: {}.",
        sight.path.string(),
        sight.is_folder ? "a folder" : io::looks_like_or_unknown(start_of(sight)),
-       join(known, "; a "));
+       join(known, "; "));
 }
 
 /// What stands for the input in an example: "SCAN" of "SCAN...", "PUZZLES" of "[PUZZLES|FOLDER]".
@@ -142,6 +143,7 @@ Sight look_at(const fs::path& path) {
 std::span<const FileKind> file_kinds() { return kKinds; }
 
 Finding find_out(const fs::path& path) {
+  check_readable(path);
   const auto sight = look_at(path);
   for (const auto& kind : kKinds) {
     if (!kind.matches(sight)) continue;

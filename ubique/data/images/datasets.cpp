@@ -178,7 +178,12 @@ SaliencyData open_saliency_set(const fs::path& root, const SaliencySet& set, int
 }
 
 SaliencyData open_saliency_folders(const SaliencyFolders& folders, int threads) {
-  check(!folders.maps.empty() || !folders.fixations.empty(), ErrorKind::Usage,
+  const bool alone = folders.maps.empty() && folders.fixations.empty();
+  std::error_code ignored;
+  check(!alone || fs::exists(folders.stimuli, ignored), ErrorKind::Input,
+        "[data.images] there is no {}; expected pictures there, and maps or fixations beside it.",
+        folders.stimuli.string());
+  check(!alone, ErrorKind::Usage,
         "[data.images] got stimuli alone; expected --maps or --fixations too.");
   check(folders.valid_share >= 0 && folders.valid_share < 1, ErrorKind::Usage,
         "[data.images] the share to validate with is {}; expected 0 up to less than 1.",

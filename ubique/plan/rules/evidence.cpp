@@ -104,6 +104,9 @@ std::string describe(const Verdict& verdict) {
     return fmt::format("{} was refused by the device{}", verdict.id,
                        verdict.detail.empty() ? "" : " (" + verdict.detail + ")");
   }
+  if (verdict.tolerance == 0 && !verdict.detail.empty()) {  // it stopped before there was an error
+    return fmt::format("{} failed its probe ({})", verdict.id, verdict.detail);
+  }
   return fmt::format("{} failed its probe (error {:.3g}, tolerance {:.3g}{})", verdict.id,
                      verdict.error, verdict.tolerance,
                      verdict.detail.empty() ? "" : ": " + verdict.detail);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Signal handlers that write the id of the running probe to a file.
+// Signal handlers that write the id of the running probe to a file, and tell the person.
 #include "ubique/probe/core/crash_note.h"
 
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <fstream>
+#include <string_view>
 
 namespace ubique::probe {
 namespace {
@@ -29,6 +30,18 @@ bool keep_text(std::array<char, N>& buffer, const std::string& text) {
   return true;
 }
 
+void put(int file, std::string_view text) {
+  const auto written = ::write(file, text.data(), text.size());
+  static_cast<void>(written);  // nothing can be done about it here
+}
+
+/// Said here, for nobody above comes to speak: the process ends with this signal.
+void say_which(std::string_view id) {
+  put(STDERR_FILENO, "ubique: error: [probe.crash] LibTorch or its driver crashed in the check ");
+  put(STDERR_FILENO, id);
+  put(STDERR_FILENO, ". Type the command again: the check counts as failed from now on.\n");
+}
+
 /// Installed with SA_RESETHAND: after it returns, the signal's default action follows.
 void leave_note(int /*signal*/) {
   const auto length = note_length;
@@ -36,9 +49,10 @@ void leave_note(int /*signal*/) {
   if (length <= 0) return;
   const int file = ::open(note_path.data(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file < 0) return;
-  const auto written = ::write(file, note_line.data(), static_cast<std::size_t>(length));
-  static_cast<void>(written);  // nothing can be done about it here
+  const std::string_view line(note_line.data(), static_cast<std::size_t>(length));
+  put(file, line);
   ::close(file);
+  say_which(line.substr(0, line.size() - 1));
 }
 
 }  // namespace

@@ -159,6 +159,9 @@ TEST_CASE("sudoku csv: errors name the line") {
   CHECK(test::contains(refused_csv(kHeader + kRow + "own,1,2\n"), "line 3: got 3 columns"));
   CHECK(
       test::contains(refused_csv(kHeader + "own,123,123,1\n"), "line 2: got a puzzle of 3 cells"));
+  CHECK(test::contains(refused_csv("question,answer\n\n\n12,34\n"),
+                       "line 4: got a puzzle of 2 cells"));  // seen without keeping the lines
+  CHECK(test::contains(refused_csv(std::string(70000, 'a')), "line 1: got 70000 bytes"));
   CHECK(test::contains(refused_csv(changed(4, 'x')), "line 3: 'x' in cell 1 is wrong"));
   CHECK(test::contains(refused_csv(changed(4, '2')), "line 3: the puzzle has no solution"));
   auto blank = kRow;

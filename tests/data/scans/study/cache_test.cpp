@@ -104,6 +104,22 @@ TEST_CASE("cache: an entry holds what conforming gives, as precisely as its type
   }
 }
 
+TEST_CASE("cache: a scan in a folder whose name is not UTF-8 is kept and found again") {
+  const test::ScratchFolder folder;
+  std::error_code refused;
+  if (!fs::create_directory(folder / "h\xff", refused)) {
+    MESSAGE("skipped: this file system takes UTF-8 names only");
+    return;
+  }
+  auto subject = make_subject(folder, "one");
+  const auto moved = folder / "h\xff" / subject.image.filename();
+  fs::rename(subject.image, moved);
+  subject.image = moved;
+  data::ScanCache cache(folder / "cache", small_options());
+  CHECK(largest_error(cache.get(subject).image(), expected_image(subject)) <= 0x1p-12);
+  CHECK(cache.contains(subject));
+}
+
 TEST_CASE("cache: f16 values are restored exactly, and larger ones use f32") {
   const test::ScratchFolder folder;
   auto subject = make_subject(folder, "one");

@@ -25,24 +25,30 @@ struct CsvRow {
   std::string_view text;
 };
 
+/// A 4x4 puzzle, its solution and a comma.
+constexpr std::size_t kShortestPuzzle = 33;
+constexpr std::size_t kLongestLine = 65536;
+
+class SudokuCsv;
+SudokuShape csv_shape(const SudokuCsv& csv, const CsvRow& line);
+
 class SudokuCsv {
  public:
   SudokuCsv(std::string_view text, std::string where) : where_(std::move(where)) {
     check_plain_text(text, where_);
-    split_lines(text);
-    check(!lines_.empty(), ErrorKind::Input,
+    check(!text.empty(), ErrorKind::Input,
           "[data.sudoku_csv] {} is empty; expected a line of column names, then puzzles.", where_);
-    names_ = fields_of(lines_.front());
+    names_ = fields_of({1, next_line(text)});
     question_ = column("question");
     answer_ = column("answer");
+    split_lines(text);
   }
 
   std::vector<CsvRow> puzzles(std::int64_t min_rating) const {
     std::vector<CsvRow> kept;
     const auto rating = min_rating > 0 ? column("rating") : 0;
-    for (std::size_t i = 1; i < lines_.size(); ++i) {
-      if (trim(lines_[i].text).empty()) continue;
-      if (min_rating == 0 || rating_of(lines_[i], rating) >= min_rating) kept.push_back(lines_[i]);
+    for (const auto& line : lines_) {
+      if (min_rating == 0 || rating_of(line, rating) >= min_rating) kept.push_back(line);
     }
     return kept;
   }
@@ -52,6 +58,9 @@ class SudokuCsv {
   const std::string& where() const { return where_; }
 
   std::vector<std::string> fields_of(const CsvRow& line) const {
+    check(line.text.size() <= kLongestLine, ErrorKind::Input,
+          "[data.sudoku_csv] {}, line {}: got {} bytes, expected at most {}.", where_, line.number,
+          line.text.size(), kLongestLine);
     const auto parsed = parse_csv(line.text, fmt::format("{}, line {}", where_, line.number));
     auto fields = parsed.empty() ? std::vector<std::string>{} : parsed.front().fields;
     check(names_.empty() || fields.size() == names_.size(), ErrorKind::Input,
@@ -61,11 +70,21 @@ class SudokuCsv {
   }
 
  private:
+  /// Takes the first line off the text.
+  static std::string_view next_line(std::string_view& text) {
+    const auto end = text.find('\n');
+    const auto line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    return line;
+  }
+
+  /// Lines that cannot be puzzles are not kept: gigabytes of them would take many times as much.
   void split_lines(std::string_view text) {
-    for (int number = 1; !text.empty(); ++number) {
-      const auto end = text.find('\n');
-      lines_.push_back({number, text.substr(0, end)});
-      text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    for (int number = 2; !text.empty(); ++number) {
+      const CsvRow line{number, next_line(text)};
+      if (trim(line.text).empty()) continue;
+      if (line.text.size() < kShortestPuzzle) csv_shape(*this, line);
+      lines_.push_back(line);
     }
   }
 

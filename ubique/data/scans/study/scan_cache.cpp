@@ -10,6 +10,7 @@
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
 #include "ubique/base/terminal/log.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/data/scans/study/scan_cache_entry.h"
 
 namespace ubique::data {
@@ -27,7 +28,8 @@ std::uint64_t key_hash(std::string_view text) {
 }
 
 /// Identifies a file's state without reading all of it: path, size, modification time, and a hash
-/// of its first and last bytes. UnusableScan for a file that cannot be opened.
+/// of its first and last bytes. Names that are not UTF-8 are escaped, for the key is kept in an
+/// entry as text. UnusableScan for a file that cannot be opened.
 std::string file_identity(const fs::path& path) try {
   constexpr std::size_t kEdge = 4096;
   const MappedFile file(path);
@@ -37,7 +39,8 @@ std::string file_identity(const fs::path& path) try {
   };
   const auto edge = std::min(kEdge, bytes.size());
   const auto changed = fs::last_write_time(path).time_since_epoch();
-  return fmt::format("{} {} bytes {} ns {:016x}{:016x}", fs::canonical(path).string(), bytes.size(),
+  const auto name = printable(fs::canonical(path).string(), std::string_view::npos);
+  return fmt::format("{} {} bytes {} ns {:016x}{:016x}", name, bytes.size(),
                      std::chrono::duration_cast<std::chrono::nanoseconds>(changed).count(),
                      key_hash(text_of(bytes.first(edge))), key_hash(text_of(bytes.last(edge))));
 } catch (const Error& error) {
