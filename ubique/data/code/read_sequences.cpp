@@ -135,7 +135,7 @@ ChatEncoder plain_chat_encoder(const io::Tokenizer& tokenizer) {
     return tokenizer.find(marker).has_value();
   });
   if (has_markers) {
-    return [chat = io::ChatTemplate(tokenizer)](const io::Conversation& conversation) {
+    return [chat = io::MarkerTemplate(tokenizer)](const io::Conversation& conversation) {
       return turns_as_documents(conversation, [&](auto before, const auto& reply, auto& prompt) {
         auto ids = chat.prompt(before);
         prompt = static_cast<std::int64_t>(ids.size());

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A linear layer with whatever adapters are attached to it.
+// A linear layer with whatever adapters are attached to it, its weight in 16, 32, 8 or 4 bits.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
+#include <memory>
 #include <vector>
 
+#include "ubique/kernels/quant/quantized_weight.h"
 #include "ubique/nn/layers/lora.h"
 
 namespace ubique::nn {
@@ -15,6 +17,7 @@ struct LinearWeights {
   at::Tensor weight;                ///< (out, in)
   at::Tensor bias = {};             ///< (out); undefined = none
   std::vector<Lora> adapters = {};  ///< summed; the weight is then frozen
+  std::shared_ptr<const kernels::QuantizedWeight> quantized = {};  ///< used instead of `weight`
 };
 
 /// x (..., in) to (..., out). `training` switches the adapters' dropout on.

@@ -7,12 +7,10 @@
 #include "ubique/data/code/read_sequences.h"
 #include "ubique/data/code/tokenizer_hash.h"
 #include "ubique/engine/session/session.h"
-#include "ubique/engine/walk/open_model.h"
 #include "ubique/models/codelm/commands/commands.h"
-#include "ubique/models/codelm/files/adapter_files.h"
 #include "ubique/models/codelm/files/open.h"
 #include "ubique/models/codelm/score/perplexity.h"
-#include "ubique/probe/probes/operation.h"
+#include "ubique/models/codelm/use/place.h"
 
 namespace ubique::codelm {
 namespace {
@@ -31,18 +29,15 @@ engine::Outcome evaluate_codelm(const engine::Request& request) {
   const auto& config = request.config;
   const auto data_path = config.get("data", std::string());
   const auto part = config.get("part", std::string(data::kValSplit));
-  const auto tokenizer_given = config.get("tokenizer", std::string());
-  const auto adapter = config.get("adapter", std::string());
+  const auto use = read_use_settings(config);
   const auto length = config.find<std::int64_t>("sequence_length");
   check(!data_path.empty(), ErrorKind::Usage,
         "[codelm.evaluate] which data? give -d, a folder of `data codelm git` or a file.");
   engine::Session session(request, plan::Mode::Run);
   config.finish();
-  const auto path = engine::model_path(request.model);
-  auto model = open_codelm(path);
-  if (!adapter.empty()) read_adapter(*model, adapter, path);
+  auto model = open_for_use(request, use);
   const auto& settings = model->settings();
-  const auto tokenizer = io::read_tokenizer(tokenizer_of(*model, tokenizer_given));
+  const auto tokenizer = io::read_tokenizer(tokenizer_of(*model, use.tokenizer));
   const auto documents = evaluation_documents(data_path, part, tokenizer, settings.vocabulary);
   check(documents->tokenizer_hash() == data::tokenizer_hash(tokenizer), ErrorKind::Input,
         "[codelm.evaluate] {} was made with another tokenizer than the model's.", data_path);
@@ -52,13 +47,9 @@ engine::Outcome evaluate_codelm(const engine::Request& request) {
   data::validate(packing);
   const CodeDataset rows(documents, packing, &tokenizer);
   model->set_sequence_length(packing.length);
-  session.start(model->needs());
-  model->merge_adapters();
-  auto& network = model->codelm();
-  network.to(session.torch_device(), probe::to_torch(session.plan().dtype.value));
-  network.refresh();
-  network.eval();
-  const auto scores = evaluate_perplexity(network, rows, 0, session.plan().micro_batch.value);
+  place_for_use(*model, use, session);
+  const auto scores =
+      evaluate_perplexity(model->codelm(), rows, 0, session.plan().micro_batch.value);
   engine::Outcome outcome;
   outcome.text = fmt::format(
       "loss {:.4f}, perplexity {:.3f}, accuracy {:.4f} over {} tokens of {} documents\n",

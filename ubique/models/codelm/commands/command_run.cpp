@@ -10,19 +10,18 @@
 #include "ubique/base/text/text.h"
 #include "ubique/data/code/fim.h"
 #include "ubique/engine/session/session.h"
-#include "ubique/engine/walk/open_model.h"
 #include "ubique/models/codelm/commands/commands.h"
-#include "ubique/models/codelm/files/adapter_files.h"
 #include "ubique/models/codelm/files/open.h"
 #include "ubique/models/codelm/use/decoder.h"
+#include "ubique/models/codelm/use/place.h"
 #include "ubique/nn/decode/generate.h"
-#include "ubique/probe/probes/operation.h"
 
 namespace ubique::codelm {
 namespace {
 
 struct RunSettings {
-  std::string prompt, prefix, suffix, tokenizer, adapter;
+  std::string prompt, prefix, suffix;
+  UseSettings use;
   bool fills = false;  ///< --prefix and --suffix, or --file with --cursor
   nn::GenerateOptions generate;
 };
@@ -65,8 +64,7 @@ RunSettings read_run_settings(const engine::Request& request) {
   generate.max_new_tokens = config.get("max_new_tokens", generate.max_new_tokens);
   generate.seed = static_cast<std::uint64_t>(config.get<std::int64_t>("seed", 0));
   generate.stop_texts = config.get("stop", std::vector<std::string>{});
-  settings.tokenizer = config.get("tokenizer", std::string());
-  settings.adapter = config.get("adapter", std::string());
+  settings.use = read_use_settings(config);
   settings.prompt = config.get("prompt", std::string());
   settings.prefix = config.get("prefix", std::string());
   settings.suffix = config.get("suffix", std::string());
@@ -95,26 +93,19 @@ std::vector<std::int32_t> prompt_tokens(const RunSettings& settings,
 }
 
 engine::Outcome run_codelm(const engine::Request& request) {
+  if (request.config.get("chat", false)) return run_codelm_chat(request);
   const auto settings = read_run_settings(request);
   engine::Session session(request, plan::Mode::Run);
   request.config.finish();
-  const auto path = engine::model_path(request.model);
-  auto model = open_codelm(path);
-  if (!settings.adapter.empty()) read_adapter(*model, settings.adapter, path);
-  const auto tokenizer = io::read_tokenizer(tokenizer_of(*model, settings.tokenizer));
+  auto model = open_for_use(request, settings.use);
+  const auto tokenizer = io::read_tokenizer(tokenizer_of(*model, settings.use.tokenizer));
   check(tokenizer.size() <= model->settings().vocabulary, ErrorKind::Input,
         "[codelm.run] the tokenizer is not the model's; got {} tokens, expected at most {}. "
         "--tokenizer names another.",
         tokenizer.size(), model->settings().vocabulary);
   const auto prompt = prompt_tokens(settings, tokenizer);
-  session.start(model->needs());
-  model->merge_adapters();
-  auto& network = model->codelm();
-  network.to(session.torch_device(), probe::to_torch(session.plan().dtype.value));
-  network.refresh();
-  network.eval();
-  CodelmDecoder decoder(
-      network, {.explicit_mask = session.plan().attention.value == plan::Attention::ExplicitMask});
+  const auto pass = place_for_use(*model, settings.use, session);
+  CodelmDecoder decoder(model->codelm(), pass);
 
   const bool streams =
       request.progress != ProgressStyle::JsonLines && request.progress != ProgressStyle::Silent;
@@ -150,8 +141,8 @@ engine::Command run_command() {
                  {"--suffix", "suffix", "TEXT", "... and stands before this"},
                  {"--file", "file", "PATH", "fill in a place of this file"},
                  {"--cursor", "cursor", "LINE:COLUMN", "the place, both from 1"},
-                 {"--adapter", "adapter", "PATH", "LoRA adapter of PEFT or mlx-lm"},
-                 {"--tokenizer", "tokenizer", "PATH", "if it does not lie with the model"}});
+                 {"--chat", "chat", "", "talk with a chat model; --prompt asks one question"},
+                 {"--system", "system", "TEXT", "what every answer of a chat sees first"}});
   const auto sampling = engine::in_group(
       "Sampling", {{"--max-new-tokens", "max_new_tokens", "N", "most tokens (128)"},
                    {"--temperature", "temperature", "X", "0: the likeliest token (0.2)"},
@@ -166,11 +157,13 @@ engine::Command run_command() {
           .summary = "complete code, or fill in the middle",
           .inputs = "[FILE...]",
           .needs_model = true,
-          .options = engine::all_options({prompt, sampling}),
+          .options = engine::all_options({prompt, use_options(), sampling}),
           .examples = {{"ubique run codelm --model tiny_starcoder_py --prompt 'def fibonacci(n):'",
                         "what comes next"},
                        {"ubique run codelm --model runs/myrepo --file main.py --cursor 12:5",
-                        "what belongs at that place"}},
+                        "what belongs at that place"},
+                       {"ubique run codelm --model Qwen2.5-Coder --chat",
+                        "a conversation, by the model's own chat template"}},
           .run = run_codelm};
 }
 

@@ -10,6 +10,7 @@ namespace ubique::codelm {
 
 std::vector<engine::Command> codelm_commands();  ///< all of them
 
+engine::Outcome run_codelm_chat(const engine::Request& request);  ///< run --chat
 engine::Command run_command();       ///< complete, fill in the middle, chat
 engine::Command evaluate_command();  ///< loss and perplexity on held-out documents
 

@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include "ubique/base/error.h"
 #include "ubique/engine/step/autocast.h"
 #include "ubique/models/codelm/net/init.h"
 #include "ubique/nn/layers/token_loss.h"
@@ -40,6 +41,9 @@ void CodelmModel::add_adapters(const AdapterOptions& options, const std::filesys
 
 void CodelmModel::merge_adapters(double weight) {
   if (!adapters_) return;
+  check(!network_->is_quantized(), ErrorKind::Usage,
+        "[codelm.lora] adapters cannot be merged into quantised weights; expected the base as it "
+        "is: leave --weights out.");
   adapters_->detach();
   adapters_->merge(weight);
   adapters_.reset();
@@ -56,6 +60,7 @@ void CodelmModel::apply_plan(const plan::Plan& plan) {
     // Frozen weights need no f32 copy: they are stored in what products are computed in.
     const auto device = adapters_->parameters().front().device();
     network_->to(device);
+    network_->move_quantized(device);
     if (plan.autocast.value) network_->to(probe::to_torch(plan.dtype.value));
   }
   network_->refresh();

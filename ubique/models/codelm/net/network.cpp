@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "ubique/engine/step/recompute.h"
+#include "ubique/kernels/quant/quantized_linear.h"
 #include "ubique/models/codelm/net/layout.h"
 #include "ubique/nn/layers/norm.h"
 #include "ubique/nn/layers/parameter_tree.h"
@@ -246,7 +247,29 @@ at::Tensor Codelm::forward_cached(const at::Tensor& ids, std::int64_t first,
 }
 
 at::Tensor Codelm::logits(const at::Tensor& hidden) const {
-  return at::linear(hidden, head_, head_bias_);
+  return quantized_head_ ? kernels::quantized_linear(hidden, *quantized_head_, head_bias_)
+                         : at::linear(hidden, head_, head_bias_);
+}
+
+void Codelm::quantize(kernels::QuantFormat format, bool double_quantized, bool with_head) {
+  const auto quantized = [&](const at::Tensor& weight) {
+    return std::make_shared<const kernels::QuantizedWeight>(
+        kernels::quantize(weight.detach(), format, double_quantized));
+  };
+  if (with_head) quantized_head_ = quantized(head_);
+  for (const auto& [name, linear] : linear_layers()) {
+    linear->quantized = quantized(linear->weight);
+    linear->weight.set_data(at::empty({0}, linear->weight.options()));
+  }
+  quantized_ = true;
+}
+
+void Codelm::move_quantized(c10::Device device) {
+  const auto move = [&](std::shared_ptr<const kernels::QuantizedWeight>& weight) {
+    if (weight) weight = std::make_shared<const kernels::QuantizedWeight>(weight->to(device));
+  };
+  move(quantized_head_);
+  for (const auto& [name, linear] : linear_layers()) move(linear->quantized);
 }
 
 }  // namespace ubique::codelm

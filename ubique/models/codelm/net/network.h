@@ -60,6 +60,14 @@ class Codelm final : public torch::nn::Module {
   /// Reads the parameters again after they were moved or cast; adapters are kept.
   void refresh();
 
+  /// Keeps the weights of the blocks' linear layers in 8 or 4 bits and frees them; for a frozen
+  /// network. `with_head` keeps a copy of the head in the same form. Input error for widths that
+  /// are no whole groups.
+  void quantize(kernels::QuantFormat format, bool double_quantized, bool with_head);
+  bool is_quantized() const { return quantized_; }
+  /// Moves what quantize() made; parameters are moved by to().
+  void move_quantized(c10::Device device);
+
  private:
   struct Pass;
   at::Tensor embed(const at::Tensor& ids, const at::Tensor& positions, double dropout) const;
@@ -77,6 +85,8 @@ class Codelm final : public torch::nn::Module {
   CodelmConfig config_;
   std::map<std::string, at::Tensor> parameters_by_name_;
   at::Tensor tokens_, positions_, head_, head_bias_;
+  std::shared_ptr<const kernels::QuantizedWeight> quantized_head_;
+  bool quantized_ = false;
   NormWeights final_norm_;
   std::vector<BlockWeights> blocks_;
   mutable at::Tensor cos_, sin_;  // rotary tables on the device of the last pass
