@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints, Hugging Face folders, and adapters of PEFT and mlx-lm.
+// Checkpoints, Hugging Face folders, GGUF files, and adapters of PEFT and mlx-lm.
 #include "ubique/models/codelm/files/formats.h"
 
 #include "ubique/base/terminal/log.h"
@@ -7,6 +7,7 @@
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/engine/checkpoint/write_checked.h"
 #include "ubique/models/codelm/files/adapter_files.h"
+#include "ubique/models/codelm/files/gguf_file.h"
 #include "ubique/models/codelm/files/huggingface.h"
 #include "ubique/models/codelm/files/open.h"
 
@@ -52,6 +53,20 @@ engine::Format adapter_format(const std::string& name, AdapterForm form) {
           }};
 }
 
+engine::Format gguf_format() {
+  return {.name = "gguf",
+          .extensions = {".gguf"},
+          .options = {{"--type", "gguf_type", "NAME", "f32, f16, bf16, q8_0 or q4_0 (f16)"},
+                      {"--tokenizer", "tokenizer", "PATH",
+                       "the tokenizer's folder, if it lies elsewhere"}},
+          .write = [](engine::Model& model, const fs::path& path, const Config& config) {
+            const auto given = config.get<std::string>("tokenizer", "");
+            const auto type = config.get<std::string>("gguf_type", "f16");
+            write_gguf_file(codelm_of(model), path, type,
+                            io::read_tokenizer(tokenizer_of(codelm_of(model), given)));
+          }};
+}
+
 }  // namespace
 
 std::vector<engine::Format> codelm_formats() {
@@ -71,6 +86,7 @@ std::vector<engine::Format> codelm_formats() {
       .aliases = {"hf", "transformers"}};
   return {{.name = "checkpoint", .extensions = {}, .write = write_codelm_checkpoint},
           std::move(huggingface),
+          gguf_format(),
           adapter_format("peft", AdapterForm::Peft),
           adapter_format("mlx", AdapterForm::Mlx)};
 }

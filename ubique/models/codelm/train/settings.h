@@ -23,6 +23,8 @@ struct TrainSettings {
   data::PackingOptions packing;
   bool length_given = false;
   std::optional<AdapterOptions> adapter;
+  std::string
+      base_weights;  ///< "int8", "int4", "nf4": of the frozen base (QLoRA); empty = as it is
   std::int64_t val_rows = 256;  ///< validation rows during the run; all at the end
   std::int64_t sample_tokens = 48;
   std::vector<std::string> sample_prompts;
