@@ -17,6 +17,7 @@ Json CodelmModel::config() const {
   if (adapters_) {
     json["adapter"] = to_json(adapters_->options());
     json["base"] = base_.string();
+    if (!base_weights_.empty()) json["base_weights"] = base_weights_;
   }
   return json;
 }
@@ -37,6 +38,14 @@ void CodelmModel::initialize(const Random& random) {
 void CodelmModel::add_adapters(const AdapterOptions& options, const std::filesystem::path& base) {
   adapters_ = std::make_unique<Adapters>(*network_, options);
   base_ = base;
+}
+
+void CodelmModel::quantize_base(const std::string& form) {
+  const auto format = kernels::parse_quant_format(form);
+  if (!format) return;
+  network_->quantize(*format, /*double_quantized=*/*format == kernels::QuantFormat::Nf4,
+                     /*with_head=*/false);
+  base_weights_ = form;
 }
 
 void CodelmModel::merge_adapters(double weight) {

@@ -30,6 +30,9 @@ class CodelmModel final : public engine::Model {
   /// From now on only adapters are trained; `base` is where the frozen weights come from.
   void add_adapters(const AdapterOptions& options, const std::filesystem::path& base);
   Adapters* adapters() { return adapters_.get(); }
+  /// Keeps the frozen base of adapters in fewer bits: "nf4" (double quantised), "int8", "int4";
+  /// empty = as it is.
+  void quantize_base(const std::string& form);
   /// Adds the adapters to the weights; the model is a plain one afterwards.
   void merge_adapters(double weight = 1);
 
@@ -43,6 +46,7 @@ class CodelmModel final : public engine::Model {
   std::shared_ptr<Codelm> network_;
   std::unique_ptr<Adapters> adapters_;
   std::filesystem::path base_;
+  std::string base_weights_;
   std::int64_t sequence_length_ = 0;
   PassOptions pass_;
 };

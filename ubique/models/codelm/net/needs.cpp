@@ -28,6 +28,18 @@ plan::AttentionNeed attention_need(const CodelmConfig& config, std::int64_t leng
   return need;
 }
 
+/// The frozen weights: those in 8 or 4 bits apart from the others.
+std::vector<plan::ParameterGroup> base_groups(Codelm& network, std::int64_t count) {
+  if (!network.is_quantized()) return {{"base", count, false, 0}};
+  std::int64_t packed = 0, bytes = 0;
+  for (const auto& [name, linear] : network.linear_layers()) {
+    packed += linear->quantized->rows * linear->quantized->columns;
+    bytes += linear->quantized->bytes();
+  }
+  return {{"quantised", packed, false, static_cast<double>(bytes) / static_cast<double>(packed)},
+          {"base", count - packed, false, 0}};
+}
+
 /// Values that one block keeps for the backward pass, per token.
 std::int64_t saved_per_token(const CodelmConfig& config) {
   const auto queries = config.heads * config.head_size, keys = config.kv_heads * config.head_size;
@@ -48,7 +60,8 @@ plan::Needs CodelmModel::needs() const {
   if (adapters_) {
     std::int64_t trained = 0;
     for (const auto& parameter : adapters_->parameters()) trained += parameter.numel();
-    needs.parameters = {{"base", count, false, 0}, {"adapters", trained, true, 0}};
+    needs.parameters = base_groups(*network_, count);
+    needs.parameters.push_back({"adapters", trained, true, 0});
   } else {
     needs.parameters = {{"network", count, true, 0}};
   }

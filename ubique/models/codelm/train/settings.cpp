@@ -2,6 +2,7 @@
 // Options of `train codelm` and how they are read.
 #include "ubique/models/codelm/train/settings.h"
 
+#include "ubique/base/text/printable.h"
 #include "ubique/models/codelm/net/layout.h"
 
 namespace ubique::codelm {
@@ -75,6 +76,14 @@ TrainSettings read_codelm_settings(const engine::Request& request) {
   settings.adapter = read_adapter_settings(config);
   check(!settings.adapter || !settings.model.empty(), ErrorKind::Usage,
         "[codelm.train] --lora adapts a model; got no --model, expected the folder of one.");
+  settings.base_weights = config.get("base_weights", std::string());
+  check(settings.base_weights.empty() || settings.adapter, ErrorKind::Usage,
+        "[codelm.train] --base-weights {} is for --lora: quantised weights cannot be trained.",
+        settings.base_weights);
+  check(settings.base_weights.empty() || kernels::parse_quant_format(settings.base_weights),
+        ErrorKind::Usage,
+        "[codelm.train] unknown --base-weights; got '{}', expected int8, int4 or nf4.",
+        printable(settings.base_weights));
   settings.recipe = engine::read_recipe(config, default_recipe(settings.adapter.has_value()));
   settings.val_share = config.get("val_share", settings.val_share);
   check(settings.val_share >= 0 && settings.val_share < 1, ErrorKind::Usage,
@@ -116,6 +125,8 @@ std::vector<engine::Option> codelm_train_options() {
                {"--lora-rank", "lora_rank", "N", "rank of the adapters (16)"},
                {"--lora-alpha", "lora_alpha", "X", "scale times rank (twice the rank)"},
                {"--lora-dropout", "lora_dropout", "X", "of the adapters' input (0.05)"},
+               {"--base-weights", "base_weights", "FORM",
+                "the frozen model in nf4 (QLoRA, double quantised), int8 or int4"},
                {"--lora-rslora", "lora_rslora", "", "scale by the root of the rank"},
                {"--lora-targets", "lora_targets", "NAMES",
                 "layers by the end of their names, or all-linear (all of attention and MLP)"}});

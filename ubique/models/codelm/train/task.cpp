@@ -130,6 +130,7 @@ std::unique_ptr<engine::Task> make_codelm_task(const engine::Request& request) {
           settings.model, settings.model);
     parts.model->add_adapters(*settings.adapter, fs::absolute(settings.model));
     parts.model->initialize(Random(settings.recipe.seed));
+    parts.model->quantize_base(settings.base_weights);
   }
   choose_length(settings, *parts.model);
   const auto split = read_documents(settings, *parts.tokenizer, parts.model->settings().vocabulary);
