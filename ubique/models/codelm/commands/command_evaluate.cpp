@@ -67,18 +67,17 @@ engine::Outcome evaluate_codelm(const engine::Request& request) {
 }  // namespace
 
 engine::Command evaluate_command() {
-  return {
-      .verb = "evaluate",
-      .summary = "loss and perplexity on documents",
-      .needs_model = true,
-      .options = {{"-d,--data,--data-dir", "data", "PATH", "a data folder, or a file of sequences"},
-                  {"--part", "part", "NAME", "train or val of a data folder (val)"},
-                  {"--sequence-length", "sequence_length", "N", "tokens of a row (1024)"},
-                  {"--adapter", "adapter", "PATH", "LoRA adapter of PEFT or mlx-lm"},
-                  {"--tokenizer", "tokenizer", "PATH", "if it does not lie with the model"}},
-      .examples = {{"ubique evaluate codelm --model runs/myrepo -d data/myrepo",
-                    "perplexity on the documents that were held out"}},
-      .run = evaluate_codelm};
+  return {.verb = "evaluate",
+          .summary = "loss and perplexity on documents",
+          .needs_model = true,
+          .options = engine::all_options(
+              {{{"-d,--data,--data-dir", "data", "PATH", "a data folder, or a file of sequences"},
+                {"--part", "part", "NAME", "train or val of a data folder (val)"},
+                {"--sequence-length", "sequence_length", "N", "tokens of a row (1024)"}},
+               use_options()}),
+          .examples = {{"ubique evaluate codelm --model runs/myrepo -d data/myrepo",
+                        "perplexity on the documents that were held out"}},
+          .run = evaluate_codelm};
 }
 
 }  // namespace ubique::codelm
