@@ -23,12 +23,18 @@ class GitSample {
   std::filesystem::path path() const { return scratch_ / "project"; }
   std::filesystem::path beside(const std::string& name) const { return scratch_ / name; }
   void git(const std::vector<std::string>& arguments) const {
-    std::vector<std::string> command = {
-        "env", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1", "GIT_AUTHOR_NAME=Ada",
-        "GIT_AUTHOR_EMAIL=ada@example.org", "GIT_COMMITTER_NAME=Ada",
-        "GIT_COMMITTER_EMAIL=ada@example.org",
-        "GIT_AUTHOR_DATE=" + std::to_string(time_) + " +0000",
-        "GIT_COMMITTER_DATE=" + std::to_string(time_) + " +0000", "git", "-C", path().string()};
+    std::vector<std::string> command = {"env",
+                                        "GIT_CONFIG_GLOBAL=/dev/null",
+                                        "GIT_CONFIG_NOSYSTEM=1",
+                                        "GIT_AUTHOR_NAME=Ada",
+                                        "GIT_AUTHOR_EMAIL=ada@example.org",
+                                        "GIT_COMMITTER_NAME=Ada",
+                                        "GIT_COMMITTER_EMAIL=ada@example.org",
+                                        "GIT_AUTHOR_DATE=" + std::to_string(time_) + " +0000",
+                                        "GIT_COMMITTER_DATE=" + std::to_string(time_) + " +0000",
+                                        "git",
+                                        "-C",
+                                        path().string()};
     command.insert(command.end(), arguments.begin(), arguments.end());
     REQUIRE(run_program(command) == 0);
   }

@@ -44,7 +44,8 @@ std::vector<std::string> texts_of(const std::filesystem::path& folder,
   std::vector<std::string> texts;
   for (const auto* split : {"train", "val"}) {
     const data::CodeSet set(folder, split);
-    for (std::int64_t i = 0; i < set.size(); ++i) texts.push_back(tokenizer.decode(set.document(i)));
+    for (std::int64_t i = 0; i < set.size(); ++i)
+      texts.push_back(tokenizer.decode(set.document(i)));
   }
   return texts;
 }
@@ -74,13 +75,16 @@ TEST_CASE("git set: history and files become documents with StarCoder's tokens")
   CHECK(texts[0] ==
         "<filename>main.py<commit_before><commit_msg>Start the program\n\nIt says one. See #12."
         "<commit_after>def main():\n    print('one')\n");
-  CHECK(texts[1] ==
-        "<filename>notes with blank.txt<commit_before><commit_msg>Start the program\n\nIt says one. "
-        "See #12.<commit_after>first line\nsecond line");
-  CHECK(texts[2] == "<filename>caf\xC3\xA9.py<commit_before><commit_msg>Say two<commit_after>x = 1\n"
-                    "longer = 2\n");
-  CHECK(texts[3] == "<filename>main.py<commit_before>def main():\n    print('one')\n<commit_msg>Say "
-                    "two<commit_after>def main():\n    print('two')\n");
+  CHECK(
+      texts[1] ==
+      "<filename>notes with blank.txt<commit_before><commit_msg>Start the program\n\nIt says one. "
+      "See #12.<commit_after>first line\nsecond line");
+  CHECK(texts[2] ==
+        "<filename>caf\xC3\xA9.py<commit_before><commit_msg>Say two<commit_after>x = 1\n"
+        "longer = 2\n");
+  CHECK(texts[3] ==
+        "<filename>main.py<commit_before>def main():\n    print('one')\n<commit_msg>Say "
+        "two<commit_after>def main():\n    print('two')\n");
   CHECK(texts[4] == "<reponame>project<filename>app.py\ndef main():\n    print('two')\n");
   CHECK(texts[6] == "<reponame>project<filename>notes with blank.txt\nfirst line\nsecond line");
   const data::CodeSet set(sample.beside("set"));
@@ -181,8 +185,8 @@ TEST_CASE("git set: what is no repository, empty, shallow or unknown is refused 
   sample.git({"clone", "-q", "--depth", "1", "file://" + sample.path().string(),
               sample.beside("shallow").string()});
   CHECK(test::contains(refusal(sample.beside("shallow"), {}), "shallow clone"));
-  const auto result = data::make_git_set(sample.beside("shallow"), sample.beside("files"), tokenizer,
-                                         {.parts = data::GitParts::Snapshot});
+  const auto result = data::make_git_set(sample.beside("shallow"), sample.beside("files"),
+                                         tokenizer, {.parts = data::GitParts::Snapshot});
   CHECK(result.files == 3);
   {
     const test::ScopedVariable path("PATH", "/nowhere");
@@ -195,16 +199,17 @@ TEST_CASE("git set: StarCoder2's tokens, plain text and the seed's form") {
   if (!test::has_git()) return;
   test::GitSample sample;
   fill_sample(sample);
-  const auto two = test::code_tokenizer({"<|endoftext|>", "<repo_name>", "<file_sep>", "<pr>",
-                                         "<pr_base>", "<pr_file>", "<pr_base_code>", "<pr_diff>",
-                                         "<pr_diff_hunk>"});
+  const auto two =
+      test::code_tokenizer({"<|endoftext|>", "<repo_name>", "<file_sep>", "<pr>", "<pr_base>",
+                            "<pr_file>", "<pr_base_code>", "<pr_diff>", "<pr_diff_hunk>"});
   (void)data::make_git_set(sample.path(), sample.beside("two"), two, plain_options());
   const auto special = texts_of(sample.beside("two"), two);
-  CHECK(special[1] ==
-        "<pr>Title: Say two\n<repo_name>project\n<pr_base><pr_file>main.py\n<pr_base_code>def "
-        "main():\n    print('one')\n<pr_diff><pr_file>caf\xC3\xA9.py\n<pr_diff_hunk>@@ -0,0 +1,2 @@\n"
-        "+x = 1\n+longer = 2\n<pr_file>main.py\n<pr_diff_hunk>@@ -1,2 +1,2 @@\n def main():\n-    "
-        "print('one')\n+    print('two')\n");
+  CHECK(
+      special[1] ==
+      "<pr>Title: Say two\n<repo_name>project\n<pr_base><pr_file>main.py\n<pr_base_code>def "
+      "main():\n    print('one')\n<pr_diff><pr_file>caf\xC3\xA9.py\n<pr_diff_hunk>@@ -0,0 +1,2 @@\n"
+      "+x = 1\n+longer = 2\n<pr_file>main.py\n<pr_diff_hunk>@@ -1,2 +1,2 @@\n def main():\n-    "
+      "print('one')\n+    print('two')\n");
   CHECK(special[2] == "<repo_name>project<file_sep>app.py\ndef main():\n    print('two')\n");
 
   const auto tokenizer = test::code_tokenizer();
@@ -212,7 +217,8 @@ TEST_CASE("git set: StarCoder2's tokens, plain text and the seed's form") {
   options.commit_form = options.snapshot_form = data::DocumentForm::Plain;
   (void)data::make_git_set(sample.path(), sample.beside("plain"), tokenizer, options);
   const auto plain = texts_of(sample.beside("plain"), tokenizer);
-  CHECK(test::contains(plain[1], "\n\nSay two\n\n--- /dev/null\n+++ b/caf\xC3\xA9.py\n@@ -0,0 +1,2 @@\n"));
+  CHECK(test::contains(plain[1],
+                       "\n\nSay two\n\n--- /dev/null\n+++ b/caf\xC3\xA9.py\n@@ -0,0 +1,2 @@\n"));
   CHECK(plain[2] == "File: app.py\n\ndef main():\n    print('two')\n");
 
   options.commit_form = options.snapshot_form = data::DocumentForm::Seed;
@@ -282,7 +288,9 @@ TEST_CASE("git set: lines that look like headers, broken text and secrets in fil
   const std::string trap = "diff --git a/x b/x\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n\\ No newline\n\n";
   sample.write("trap.txt", trap);
   sample.write("latin.txt", "caf\xE9 au lait, s'il vous pla\xEEt\n");
-  sample.write("env.sh", "export AWS=AKIA" "ABCDEFGHIJ234567\necho done\n");
+  sample.write("env.sh",
+               "export AWS=AKIA"
+               "ABCDEFGHIJ234567\necho done\n");
   sample.commit("Traps");
   const auto tokenizer = test::code_tokenizer();
   auto options = plain_options();

@@ -35,11 +35,13 @@ TEST_CASE("data codelm: a tokenizer is trained, a repository read and its docume
   test::GitSample sample;
   for (int i = 0; i < 30; ++i) {
     const auto number = std::to_string(i);
-    sample.write("file" + number + ".py", "def f" + number + "(x):\n    return x * " + number + "\n");
+    sample.write("file" + number + ".py",
+                 "def f" + number + "(x):\n    return x * " + number + "\n");
     sample.commit("Add function " + number);
   }
   const auto tokenizer = sample.beside("tokenizer.json").string();
-  const auto trained = run_data("tokenizer", {sample.path().string()}, tokenizer, {{"size", "400"}});
+  const auto trained =
+      run_data("tokenizer", {sample.path().string()}, tokenizer, {{"size", "400"}});
   CHECK(trained.json.at("documents") == 30);
   CHECK(trained.json.at("size").get<int>() <= 400);
   const auto folder = sample.beside("data");
@@ -52,9 +54,11 @@ TEST_CASE("data codelm: a tokenizer is trained, a repository read and its docume
   CHECK(again.json.at("documents_added") == 0);
   const auto shown = run_data("show", {folder.string()}, {}, {{"count", "2"}});
   REQUIRE(shown.json.at("documents").size() == 2);
-  CHECK(test::contains(shown.text, "«<filename>»file0.py«<commit_before>»«<commit_msg>»Add function "
-                                   "0«<commit_after>»def f0(x):"));
-  CHECK(test::contains(run_data("show", {folder.string()}, {}, {{"split", "val"}}).text, "--- val 0"));
+  CHECK(test::contains(shown.text,
+                       "«<filename>»file0.py«<commit_before>»«<commit_msg>»Add function "
+                       "0«<commit_after>»def f0(x):"));
+  CHECK(test::contains(run_data("show", {folder.string()}, {}, {{"split", "val"}}).text,
+                       "--- val 0"));
 }
 
 TEST_CASE("data codelm: JSON lines are imported, prompts without loss") {
@@ -63,9 +67,9 @@ TEST_CASE("data codelm: JSON lines are imported, prompts without loss") {
   write_file(scratch / "a.jsonl",
              "{\"prompt\": \"2+2=\", \"completion\": \"four\"}\n{\"text\": \"hello there\"}\n"
              "{\"text\": \"hello there\"}\n");
-  const auto made = run_data("import", {(scratch / "a.jsonl").string()}, scratch / "data",
-                             {{"tokenizer", (scratch / "tokenizer.json").string()},
-                              {"val_share", "0"}});
+  const auto made =
+      run_data("import", {(scratch / "a.jsonl").string()}, scratch / "data",
+               {{"tokenizer", (scratch / "tokenizer.json").string()}, {"val_share", "0"}});
   CHECK(made.json.at("train").at("documents") == 2);
   CHECK(made.json.at("dropped").at("duplicate").at("count") == 1);
   const auto shown = run_data("show", {(scratch / "data").string()}, {});

@@ -25,7 +25,9 @@ void replace_secrets(EncodedDocument& document, const std::string& text,
   std::vector<std::int32_t> ids;
   auto prompt = document.prompt_length;
   std::size_t at = 0, token = 0;  // the next byte and token
-  const auto size = [&](std::size_t i) { return encoder.tokenizer().bytes(document.ids[i]).size(); };
+  const auto size = [&](std::size_t i) {
+    return encoder.tokenizer().bytes(document.ids[i]).size();
+  };
   const auto skip_past = [&](std::size_t end) {
     while (token < document.ids.size() && at + size(token) <= end) at += size(token++);
   };
@@ -46,8 +48,8 @@ void replace_secrets(EncodedDocument& document, const std::string& text,
     }
     encoder.encode(around, ids);
     if (static_cast<std::int64_t>(first) < document.prompt_length) {
-      const auto change = static_cast<std::int64_t>(ids.size() - made) -
-                          static_cast<std::int64_t>(token - first);
+      const auto change =
+          static_cast<std::int64_t>(ids.size() - made) - static_cast<std::int64_t>(token - first);
       prompt += change;
     }
   }
@@ -147,9 +149,10 @@ bool DocumentFilter::next_side() {
   const auto block = std::floor(static_cast<double>(unit) * options_.val_share);
   const auto start = static_cast<std::int64_t>(std::ceil(block / options_.val_share));
   const auto end = static_cast<std::int64_t>(std::ceil((block + 1) / options_.val_share));
-  const auto chosen = Random(options_.seed, kSplitStream)
-                          .below(static_cast<std::uint64_t>(block),
-                                 static_cast<std::uint64_t>(std::max<std::int64_t>(1, end - start)));
+  const auto chosen =
+      Random(options_.seed, kSplitStream)
+          .below(static_cast<std::uint64_t>(block),
+                 static_cast<std::uint64_t>(std::max<std::int64_t>(1, end - start)));
   return unit - start == static_cast<std::int64_t>(chosen);
 }
 

@@ -66,7 +66,8 @@ template <typename Visit>
 void SimilarityIndex::visit_bands(const MinHash& hash, const Visit& visit) const {
   for (std::size_t band = 0; band < kMinHashBins; band += rows_) {
     std::uint64_t key = band + 1;
-    for (std::size_t row = 0; row < rows_; ++row) key = mixed(key ^ (hash[band + row] + (key << 6U)));
+    for (std::size_t row = 0; row < rows_; ++row)
+      key = mixed(key ^ (hash[band + row] + (key << 6U)));
     visit(key | 1U);  // a tag is never 0
   }
 }

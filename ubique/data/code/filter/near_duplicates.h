@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds documents that share most of their token shingles, by MinHash signatures (one permutation,
-// empty bins filled from their neighbours) and locality-sensitive hashing. The result depends on the
-// documents and their order alone. About 0.5 KB of memory per document, whatever its length.
+// empty bins filled from their neighbours) and locality-sensitive hashing. The result depends on
+// the documents and their order alone. About 0.5 KB of memory per document, whatever its length.
 #pragma once
 
 #include <array>

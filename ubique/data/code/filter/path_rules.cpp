@@ -15,8 +15,8 @@ namespace {
 bool matches_whole(std::string_view pattern, std::string_view text) {
   constexpr auto kNone = std::string_view::npos;
   std::size_t p = 0, t = 0;
-  std::size_t star = kNone, star_text = 0;    // last "*"
-  std::size_t deep = kNone, deep_text = 0;    // last "**"
+  std::size_t star = kNone, star_text = 0;  // last "*"
+  std::size_t deep = kNone, deep_text = 0;  // last "**"
   while (t < text.size()) {
     if (p < pattern.size() && pattern.substr(p).starts_with("**")) {
       p += 2;
@@ -27,7 +27,8 @@ bool matches_whole(std::string_view pattern, std::string_view text) {
     } else if (p < pattern.size() && pattern[p] == '*') {
       star = ++p;
       star_text = t;
-    } else if (p < pattern.size() && (pattern[p] == text[t] || (pattern[p] == '?' && text[t] != '/'))) {
+    } else if (p < pattern.size() &&
+               (pattern[p] == text[t] || (pattern[p] == '?' && text[t] != '/'))) {
       ++p;
       ++t;
     } else if (star != kNone && text[star_text] != '/') {
@@ -59,19 +60,19 @@ bool has_folder(std::string_view path, std::string_view folder) {
   return false;
 }
 
-constexpr std::array kVendoredFolders = {"node_modules", "vendor",           "third_party",
-                                         "thirdparty",   "bower_components", "Pods",
+constexpr std::array kVendoredFolders = {"node_modules",  "vendor",           "third_party",
+                                         "thirdparty",    "bower_components", "Pods",
                                          "site-packages", "external_libs"};
 constexpr std::array kGeneratedFolders = {"__generated__", "generated", "gen-src", "__pycache__"};
-constexpr std::array kGeneratedEndings = {".pb.go",  ".pb.cc",    ".pb.h",     "_pb2.py",
-                                          ".g.dart", ".designer.cs", ".freezed.dart", "_pb2_grpc.py"};
+constexpr std::array kGeneratedEndings = {".pb.go",        ".pb.cc",      ".pb.h",
+                                          "_pb2.py",       ".g.dart",     ".designer.cs",
+                                          ".freezed.dart", "_pb2_grpc.py"};
 constexpr std::array kMinifiedEndings = {".min.js", ".min.css", ".js.map", ".css.map",
                                          ".bundle.js"};
-constexpr std::array kLockFiles = {"package-lock.json", "yarn.lock",   "pnpm-lock.yaml",
-                                   "Cargo.lock",        "poetry.lock", "Pipfile.lock",
-                                   "composer.lock",     "Gemfile.lock", "go.sum",
-                                   "bun.lockb",         "flake.lock",  "uv.lock",
-                                   "npm-shrinkwrap.json"};
+constexpr std::array kLockFiles = {
+    "package-lock.json", "yarn.lock",     "pnpm-lock.yaml",     "Cargo.lock", "poetry.lock",
+    "Pipfile.lock",      "composer.lock", "Gemfile.lock",       "go.sum",     "bun.lockb",
+    "flake.lock",        "uv.lock",       "npm-shrinkwrap.json"};
 
 std::string_view builtin_refusal(std::string_view path) {
   const auto name = name_of_file(path);

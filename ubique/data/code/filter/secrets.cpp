@@ -149,8 +149,8 @@ bool names_a_secret(std::string_view name) {
 
 bool looks_random(std::string_view value) {
   const bool digits = std::any_of(value.begin(), value.end(), is_digit);
-  const bool letters = std::any_of(value.begin(), value.end(),
-                                   [](char c) { return is_upper(c) || is_lower(c); });
+  const bool letters =
+      std::any_of(value.begin(), value.end(), [](char c) { return is_upper(c) || is_lower(c); });
   const bool hex = std::all_of(value.begin(), value.end(), [](char c) {
     return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
   });
@@ -170,8 +170,8 @@ std::optional<Secret> assignment_at(std::string_view text, std::size_t at) {
          (text[value] == ' ' || text[value] == '"' || text[value] == '\'' || text[value] == '=')) {
     ++value;
   }
-  const auto length = run_length(text.substr(0, std::min(text.size(), value + kMost + 1)), value,
-                                 is_base64);
+  const auto length =
+      run_length(text.substr(0, std::min(text.size(), value + kMost + 1)), value, is_base64);
   if (length < kLeast || length > kMost || begin == end) return std::nullopt;
   // A name that goes on is code: "token = some_function_call(".
   const auto after = value + length;

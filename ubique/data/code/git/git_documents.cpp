@@ -83,8 +83,8 @@ EncodedDocument GitDocuments::file_change(const Commit& commit, const FileChange
   return document;
 }
 
-/// <pr>Title: subject, body<repo_name>name<pr_base>, each <pr_file>path<pr_base_code>code, <pr_diff>,
-/// each <pr_file>path<pr_diff_hunk>hunk.
+/// <pr>Title: subject, body<repo_name>name<pr_base>, each <pr_file>path<pr_base_code>code,
+/// <pr_diff>, each <pr_file>path<pr_diff_hunk>hunk.
 EncodedDocument GitDocuments::pull_request(const Commit& commit, DropReport& report) {
   EncodedDocument document;
   document.info = {commit.changes.front().path, commit.hash, "commit"};

@@ -169,8 +169,14 @@ bool PatchReader::read(FileChange& change, const std::string& commit, std::int64
 }
 
 std::vector<std::string> patch_arguments(int context) {
-  return {"-p",          "--no-color",     "--no-ext-diff",   "--no-textconv",
-          "--full-index", "--src-prefix=a/", "--dst-prefix=b/", "-U" + std::to_string(context),
+  return {"-p",
+          "--no-color",
+          "--no-ext-diff",
+          "--no-textconv",
+          "--full-index",
+          "--src-prefix=a/",
+          "--dst-prefix=b/",
+          "-U" + std::to_string(context),
           "--ignore-submodules=none"};
 }
 
@@ -263,8 +269,10 @@ void read_history(const std::filesystem::path& repository, const HistoryOptions&
   append_arguments(arguments, {"log", "--topo-order", "--reverse", "--encoding=UTF-8", "-M",
                                "--format=tformat:%x00%H%x00%P%x00%an%x00%at%x00%ct%x00%B%x00"});
   append_arguments(arguments, patch_arguments(options.context));
-  if (options.first_parent) append_arguments(arguments, {"--first-parent", "-m"});
-  else if (options.merge_changes) append_arguments(arguments, {"--diff-merges=first-parent"});
+  if (options.first_parent)
+    append_arguments(arguments, {"--first-parent", "-m"});
+  else if (options.merge_changes)
+    append_arguments(arguments, {"--diff-merges=first-parent"});
   if (!options.since.empty()) arguments.push_back("--since=" + options.since);
   append_arguments(arguments, {options.range, "--"});
   GitStream stream(repository, arguments);

@@ -36,14 +36,14 @@ struct Commit {
 };
 
 struct HistoryOptions {
-  std::string range;       ///< "HEAD", "OLD..NEW": commits, as hashes
-  std::string since;       ///< as git takes it; empty: all
-  int context = 8;         ///< lines around each change
-  bool first_parent = false;  ///< only the main line; merges count as one change
-  bool merge_changes = false; ///< changes of a merge against its first parent
+  std::string range;           ///< "HEAD", "OLD..NEW": commits, as hashes
+  std::string since;           ///< as git takes it; empty: all
+  int context = 8;             ///< lines around each change
+  bool first_parent = false;   ///< only the main line; merges count as one change
+  bool merge_changes = false;  ///< changes of a merge against its first parent
   PathRules rules = {};
-  std::int64_t max_file_size = 2'000'000;      ///< bytes
-  std::int64_t max_commit_size = 32'000'000;   ///< bytes of hunks that are kept of one commit
+  std::int64_t max_file_size = 2'000'000;     ///< bytes
+  std::int64_t max_commit_size = 32'000'000;  ///< bytes of hunks that are kept of one commit
 };
 
 /// Oldest first. Files that the rules leave out are counted in the report.

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "ubique/base/error.h"
+#include "ubique/base/ordered_workers.h"
 #include "ubique/base/text/names.h"
 #include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
@@ -18,9 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr NameTable<GitParts, 3> kGitParts = {{{GitParts::History, "history"},
-                                               {GitParts::Snapshot, "snapshot"},
-                                               {GitParts::Both, "both"}}};
+constexpr NameTable<GitParts, 3> kGitParts = {
+    {{GitParts::History, "history"}, {GitParts::Snapshot, "snapshot"}, {GitParts::Both, "both"}}};
 
 bool wants_history(GitParts parts) { return parts != GitParts::Snapshot; }
 bool wants_snapshot(GitParts parts) { return parts != GitParts::History; }
@@ -28,8 +28,8 @@ bool wants_snapshot(GitParts parts) { return parts != GitParts::History; }
 /// The commit of the revision, after checking that there is a repository to read.
 std::string head_of(const fs::path& repository, const GitSetOptions& options) {
   std::error_code ignored;
-  check(fs::is_directory(repository, ignored), ErrorKind::Input, "[data.git] there is no folder {}.",
-        repository.string());
+  check(fs::is_directory(repository, ignored), ErrorKind::Input,
+        "[data.git] there is no folder {}.", repository.string());
   const auto shallow = ask_git(repository, {"rev-parse", "--is-shallow-repository"});
   check(shallow.code == 0, ErrorKind::Input, "[data.git] {} is no git repository; git says: {}",
         repository.string(), printable(shallow.error, 300));
@@ -46,7 +46,8 @@ std::string head_of(const fs::path& repository, const GitSetOptions& options) {
   const auto any = ask_git(repository, {"rev-list", "-n", "1", "--all"});
   check(!any.text.empty(), ErrorKind::Input, "[data.git] {} is empty: it has no commit yet.",
         repository.string());
-  fail(ErrorKind::Input, "[data.git] {} has no revision '{}'; expected a branch, a tag or a commit.",
+  fail(ErrorKind::Input,
+       "[data.git] {} has no revision '{}'; expected a branch, a tag or a commit.",
        repository.string(), printable(options.revision));
 }
 
@@ -223,12 +224,14 @@ GitSetResult make_git_set(const fs::path& repository, const fs::path& folder,
       range_to_read(repository, old ? text_at(old->source, "head") : std::string(), result.head);
 
   TextEncoder encoder(tokenizer);
-  GitDocuments documents({options.commit_form, options.snapshot_form, options.seed_diffs,
-                          repository_name(repository), branch_name(repository, options),
-                          result.head},
-                         encoder);
+  GitDocuments documents(
+      {options.commit_form, options.snapshot_form, options.seed_diffs, repository_name(repository),
+       branch_name(repository, options), result.head},
+      encoder);
   result.special = documents.special_name();
-  DocumentFilter filter(options.filter, encoder, result.report);
+  TextEncoder filter_encoder(tokenizer);
+  DropReport filter_report;
+  DocumentFilter filter(options.filter, filter_encoder, filter_report);
   if (old) {
     remember_set(folder, filter);
     const auto units = old->state.find("units");
@@ -238,11 +241,19 @@ GitSetResult make_git_set(const fs::path& repository, const fs::path& folder,
   }
   auto writer = old ? std::make_unique<CodeSetWriter>(folder, *old)
                     : std::make_unique<CodeSetWriter>(folder, tokenizer, tokenizer.size());
-  const auto place = [&](std::vector<EncodedDocument>&& unit) {
-    for (const auto& placed : filter.place(std::move(unit))) {
-      writer->add(placed.val ? kValSplit : kTrainSplit, placed.document);
-      ++result.documents;
-    }
+  // This thread parses and encodes, another one filters and writes, while git makes the next patch.
+  using Unit = std::vector<EncodedDocument>;
+  OrderedWorkers<Unit> placing(
+      [&](Unit&& unit) {
+        for (const auto& placed : filter.place(std::move(unit))) {
+          writer->add(placed.val ? kValSplit : kTrainSplit, placed.document);
+          ++result.documents;
+        }
+      },
+      1);
+  const auto place = [&](Unit&& unit) {
+    const auto shared = std::make_shared<Unit>(std::move(unit));
+    placing.push([shared] { return std::move(*shared); });
     if (progress) progress(result.commits + result.files);
   };
   const auto history = history_options(options, range);
@@ -259,9 +270,11 @@ GitSetResult make_git_set(const fs::path& repository, const fs::path& folder,
       place(documents.file(file, result.report));
     });
   }
+  placing.finish();
+  result.report.add(filter_report);
   auto& header = writer->header();
-  header.source = {{"kind", "git"}, {"repository", repository_name(repository)},
-                   {"head", result.head}};
+  header.source = {
+      {"kind", "git"}, {"repository", repository_name(repository)}, {"head", result.head}};
   header.options = options_json(options);
   header.state = {{"units", filter.units()}};
   header.dropped = added_counts(header.dropped, result.report.counts());

@@ -48,9 +48,9 @@ using GitProgress = std::function<void(std::int64_t done)>;
 std::int64_t count_git_commits(const std::filesystem::path& repository,
                                const GitSetOptions& options);
 
-/// Input error for a folder that is no repository, an empty or shallow one, an unknown revision, and
-/// for an update after the history was rewritten; Usage error for an update with other options or
-/// another tokenizer. Writes report.json and report.txt beside the data.
+/// Input error for a folder that is no repository, an empty or shallow one, an unknown revision,
+/// and for an update after the history was rewritten; Usage error for an update with other options
+/// or another tokenizer. Writes report.json and report.txt beside the data.
 GitSetResult make_git_set(const std::filesystem::path& repository,
                           const std::filesystem::path& folder, const io::Tokenizer& tokenizer,
                           const GitSetOptions& options, const GitProgress& progress = {});

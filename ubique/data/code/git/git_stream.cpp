@@ -23,10 +23,23 @@ std::vector<std::string> git_command(const std::filesystem::path& repository,
         "[data.git] there is no git program on PATH. Install git.");
   // The variables would name another repository than the one given; the settings would change the
   // form of the output.
-  std::vector<std::string> command = {"env", "-u", "GIT_DIR", "-u", "GIT_WORK_TREE",
-                                      "-u", "GIT_INDEX_FILE", "-u", "GIT_EXTERNAL_DIFF",
-                                      "-u", "GIT_DIFF_OPTS", "LC_ALL=C", "GIT_TERMINAL_PROMPT=0",
-                                      "GIT_OPTIONAL_LOCKS=0", "git", "-C", repository.string(),
+  std::vector<std::string> command = {"env",
+                                      "-u",
+                                      "GIT_DIR",
+                                      "-u",
+                                      "GIT_WORK_TREE",
+                                      "-u",
+                                      "GIT_INDEX_FILE",
+                                      "-u",
+                                      "GIT_EXTERNAL_DIFF",
+                                      "-u",
+                                      "GIT_DIFF_OPTS",
+                                      "LC_ALL=C",
+                                      "GIT_TERMINAL_PROMPT=0",
+                                      "GIT_OPTIONAL_LOCKS=0",
+                                      "git",
+                                      "-C",
+                                      repository.string(),
                                       "--no-pager"};
   for (const auto* setting :
        {"core.quotePath=true", "color.ui=false", "diff.noprefix=false", "diff.mnemonicPrefix=false",
@@ -74,8 +87,9 @@ bool GitStream::read_until(char end, std::string_view& text, std::size_t most) {
   if (peek() < 0) return false;
   const auto find_end = [&] {
     const auto* found = std::memchr(buffer_.data() + at_, end, end_ - at_);
-    return found == nullptr ? end_
-                            : static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data());
+    return found == nullptr
+               ? end_
+               : static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data());
   };
   auto stop = find_end();
   if (stop < end_) {

@@ -121,8 +121,9 @@ std::vector<std::string> seed_file_texts(const SnapshotFile& file, const std::st
     const auto end = std::min(lines.size(), start + kChunk);
     const std::vector<std::string> part(lines.begin() + static_cast<std::ptrdiff_t>(start),
                                         lines.begin() + static_cast<std::ptrdiff_t>(end));
-    texts.push_back(fmt::format("<FILE> {}\n<BRANCH> {}\n<COMMIT> {}\n<RANGE> {}:{}\n<CODE>\n{}\n</CODE>",
-                                file.path, branch, commit, start + 1, end, join(part, "\n")));
+    texts.push_back(
+        fmt::format("<FILE> {}\n<BRANCH> {}\n<COMMIT> {}\n<RANGE> {}:{}\n<CODE>\n{}\n</CODE>",
+                    file.path, branch, commit, start + 1, end, join(part, "\n")));
     if (end == lines.size()) break;
   }
   return texts;

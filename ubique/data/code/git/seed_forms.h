@@ -19,8 +19,8 @@ struct SeedCommitOptions {
 /// "<COMMIT> abbreviated hash", "<AUTHOR> name", ... "</COMMIT>", one per line.
 std::string seed_commit_text(const Commit& commit, const SeedCommitOptions& options);
 
-/// "<FILE> path", "<BRANCH> ...", "<COMMIT> ...", "<RANGE> a:b", "<CODE>", 200 lines that overlap by
-/// 40 with the next, "</CODE>".
+/// "<FILE> path", "<BRANCH> ...", "<COMMIT> ...", "<RANGE> a:b", "<CODE>", 200 lines that overlap
+/// by 40 with the next, "</CODE>".
 std::vector<std::string> seed_file_texts(const SnapshotFile& file, const std::string& branch,
                                          const std::string& commit);
 

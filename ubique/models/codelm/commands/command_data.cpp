@@ -15,8 +15,7 @@ struct DataStopped {};
 }  // namespace
 
 std::vector<engine::Command> data_commands() {
-  return {data_git_command(), data_import_command(), data_show_command(),
-          data_tokenizer_command()};
+  return {data_git_command(), data_import_command(), data_show_command(), data_tokenizer_command()};
 }
 
 std::vector<engine::Option> filter_options(const data::FilterOptions& defaults) {
@@ -40,8 +39,8 @@ std::vector<engine::Option> filter_options(const data::FilterOptions& defaults) 
 data::FilterOptions read_filter_options(const Config& config, data::FilterOptions defaults) {
   auto options = defaults;
   options.val_share = config.get("val_share", options.val_share);
-  options.seed = static_cast<std::uint64_t>(
-      config.get("seed", static_cast<std::int64_t>(options.seed)));
+  options.seed =
+      static_cast<std::uint64_t>(config.get("seed", static_cast<std::int64_t>(options.seed)));
   options.near_duplicates = config.get("near_duplicates", options.near_duplicates);
   options.same_side = config.get("same_side", options.same_side);
   options.exact = config.get("exact", options.exact);

@@ -85,11 +85,13 @@ engine::Outcome make_git_data(const engine::Request& request) {
 engine::Command data_git_command() {
   const std::vector<engine::Option> own = {
       {"--tokenizer", "tokenizer", "PATH", "a tokenizer.json, or the folder of a model"},
-      {"--form", "form", "WHAT", "history, snapshot (the files of the newest commit) or both (both)"},
+      {"--form", "form", "WHAT",
+       "history, snapshot (the files of the newest commit) or both (both)"},
       {"--commit-form", "commit_form", "FORM",
        "special (the tokenizer's own tokens), seed (as git-starcoder) or plain text (special)"},
       {"--snapshot-form", "snapshot_form", "FORM", "the same for files (special)"},
-      {"--seed-diffs,!--no-seed-diffs", "seed_diffs", "", "patches in the seed form of commits (off)"},
+      {"--seed-diffs,!--no-seed-diffs", "seed_diffs", "",
+       "patches in the seed form of commits (off)"},
       {"--rev,--branch", "rev", "REV", "branch, tag or commit to read (HEAD)"},
       {"--since", "since", "DATE", "commits since that day, as 2024-01-31 (all)"},
       {"--first-parent,!--no-first-parent", "first_parent", "",

@@ -16,11 +16,11 @@ namespace fs = std::filesystem;
 
 /// In StarCoder's order: ids 0 to 18.
 std::vector<std::string> starcoder_special_tokens() {
-  return {"<|endoftext|>",   "<fim_prefix>",   "<fim_middle>",     "<fim_suffix>",
-          "<fim_pad>",       "<filename>",     "<gh_stars>",       "<issue_start>",
-          "<issue_comment>", "<issue_closed>", "<jupyter_start>",  "<jupyter_text>",
-          "<jupyter_code>",  "<jupyter_output>", "<empty_output>", "<commit_before>",
-          "<commit_msg>",    "<commit_after>", "<reponame>"};
+  return {"<|endoftext|>",   "<fim_prefix>",     "<fim_middle>",    "<fim_suffix>",
+          "<fim_pad>",       "<filename>",       "<gh_stars>",      "<issue_start>",
+          "<issue_comment>", "<issue_closed>",   "<jupyter_start>", "<jupyter_text>",
+          "<jupyter_code>",  "<jupyter_output>", "<empty_output>",  "<commit_before>",
+          "<commit_msg>",    "<commit_after>",   "<reponame>"};
 }
 
 engine::Outcome train_tokenizer(const engine::Request& request) {
@@ -66,8 +66,8 @@ engine::Outcome train_tokenizer(const engine::Request& request) {
   auto text = fmt::format("{} tokens from {} documents ({} bytes), in {}\n", trained.size(),
                           counts.documents, text_bytes, path.string());
   if (trained.size() < size) {
-    text += fmt::format("fewer than {}: no pair of tokens occurs {} times any more\n", size,
-                        min_count);
+    text +=
+        fmt::format("fewer than {}: no pair of tokens occurs {} times any more\n", size, min_count);
   }
   return {text, json, ExitCode::Ok};
 }
