@@ -8,10 +8,14 @@
 #include "ubique/base/text/text.h"
 
 namespace ubique::data {
+namespace {
+
+constexpr std::size_t kMostExamples = 5, kCommitDigits = 12;
+
+}  // namespace
 
 void DropReport::count_in(Reasons& reasons, std::string_view name, const DocumentInfo& info,
                           std::int64_t count) {
-  constexpr std::size_t kMostExamples = 5, kCommitDigits = 12;
   auto found = reasons.find(name);
   if (found == reasons.end()) found = reasons.emplace(std::string(name), Reason()).first;
   auto& reason = found->second;
@@ -30,6 +34,21 @@ void DropReport::drop(std::string_view reason, const DocumentInfo& info, std::in
 
 void DropReport::change(std::string_view what, const DocumentInfo& info, std::int64_t count) {
   count_in(changed_, what, info, count);
+}
+
+void DropReport::add_reasons(Reasons& reasons, const Reasons& more) {
+  for (const auto& [name, reason] : more) {
+    auto& sum = reasons[name];
+    sum.count += reason.count;
+    for (const auto& example : reason.examples) {
+      if (sum.examples.size() < kMostExamples) sum.examples.push_back(example);
+    }
+  }
+}
+
+void DropReport::add(const DropReport& other) {
+  add_reasons(dropped_, other.dropped_);
+  add_reasons(changed_, other.changed_);
 }
 
 std::int64_t DropReport::dropped() const {

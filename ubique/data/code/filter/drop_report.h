@@ -19,6 +19,9 @@ class DropReport {
   /// Kept, but changed: a secret replaced, broken UTF-8 repaired.
   void change(std::string_view what, const DocumentInfo& info, std::int64_t count = 1);
 
+  /// Counts and examples of another one behind its own.
+  void add(const DropReport& other);
+
   std::int64_t dropped() const;
   Json counts() const;       ///< reason -> number of dropped documents
   Json json() const;         ///< both, with examples
@@ -30,6 +33,7 @@ class DropReport {
     std::vector<std::string> examples;
   };
   using Reasons = std::map<std::string, Reason, std::less<>>;
+  static void add_reasons(Reasons& reasons, const Reasons& more);
   static void count_in(Reasons& reasons, std::string_view name, const DocumentInfo& info,
                        std::int64_t count);
 

@@ -6,6 +6,7 @@
 #include <charconv>
 
 #include "ubique/base/error.h"
+#include "ubique/base/ordered_workers.h"
 #include "ubique/base/text/names.h"
 #include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
@@ -228,7 +229,9 @@ GitSetResult make_git_set(const fs::path& repository, const fs::path& folder,
        branch_name(repository, options), result.head},
       encoder);
   result.special = documents.special_name();
-  DocumentFilter filter(options.filter, encoder, result.report);
+  TextEncoder filter_encoder(tokenizer);
+  DropReport filter_report;
+  DocumentFilter filter(options.filter, filter_encoder, filter_report);
   if (old) {
     remember_set(folder, filter);
     const auto units = old->state.find("units");
@@ -238,11 +241,19 @@ GitSetResult make_git_set(const fs::path& repository, const fs::path& folder,
   }
   auto writer = old ? std::make_unique<CodeSetWriter>(folder, *old)
                     : std::make_unique<CodeSetWriter>(folder, tokenizer, tokenizer.size());
-  const auto place = [&](std::vector<EncodedDocument>&& unit) {
-    for (const auto& placed : filter.place(std::move(unit))) {
-      writer->add(placed.val ? kValSplit : kTrainSplit, placed.document);
-      ++result.documents;
-    }
+  // This thread parses and encodes, another one filters and writes, while git makes the next patch.
+  using Unit = std::vector<EncodedDocument>;
+  OrderedWorkers<Unit> placing(
+      [&](Unit&& unit) {
+        for (const auto& placed : filter.place(std::move(unit))) {
+          writer->add(placed.val ? kValSplit : kTrainSplit, placed.document);
+          ++result.documents;
+        }
+      },
+      1);
+  const auto place = [&](Unit&& unit) {
+    const auto shared = std::make_shared<Unit>(std::move(unit));
+    placing.push([shared] { return std::move(*shared); });
     if (progress) progress(result.commits + result.files);
   };
   const auto history = history_options(options, range);
@@ -259,6 +270,8 @@ GitSetResult make_git_set(const fs::path& repository, const fs::path& folder,
       place(documents.file(file, result.report));
     });
   }
+  placing.finish();
+  result.report.add(filter_report);
   auto& header = writer->header();
   header.source = {
       {"kind", "git"}, {"repository", repository_name(repository)}, {"head", result.head}};
