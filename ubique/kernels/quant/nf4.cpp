@@ -98,7 +98,10 @@ float quantize_scales(std::span<const float> values, std::span<std::uint8_t> ind
   const float most = largest_magnitude(values);
   const float factor = most > 0 ? 1.0F / most : 0.0F;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    indices[i] = nearest(middles, values[i] * factor);
+    // The published code looks values up on a grid of 65536 points, which moves a few of them to
+    // the other neighbour.
+    const float point = std::floor((values[i] * factor + 1.0F) * 32767.5F + 0.5F);
+    indices[i] = most > 0 ? nearest(middles, point / 65535.0F * 2.0F - 1.0F) : std::uint8_t{0};
   }
   return most;
 }
