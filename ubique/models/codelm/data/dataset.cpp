@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include <numeric>
+
 namespace ubique::codelm {
 namespace {
 
@@ -24,14 +26,34 @@ at::Tensor document_numbers(const std::vector<std::int32_t>& starts, std::int64_
 
 CodeDataset::CodeDataset(std::shared_ptr<const data::TokenDocuments> documents,
                          const data::PackingOptions& options, const io::Tokenizer* tokenizer)
-    : documents_(std::move(documents)), packing_(*documents_, options, /*epoch=*/0, tokenizer) {}
+    : documents_(std::move(documents)), options_(options), tokenizer_(tokenizer), rows_(0) {
+  rows_ = packing_of(0)->rows();
+}
+
+std::shared_ptr<const data::Packing> CodeDataset::packing_of(std::int64_t epoch) const {
+  const std::lock_guard lock(mutex_);
+  auto& packing = packings_[epoch];
+  if (!packing) {
+    packing = std::make_shared<data::Packing>(*documents_, options_, epoch, tokenizer_);
+    // The loader reads ahead into the next epoch at most.
+    while (packings_.size() > 2) packings_.erase(packings_.begin());
+  }
+  return packing;
+}
+
+std::vector<std::int64_t> CodeDataset::order(std::int64_t epoch, std::int64_t /*per_update*/,
+                                             const Random& /*random*/) const {
+  std::vector<std::int64_t> indices(static_cast<std::size_t>(rows_));
+  std::iota(indices.begin(), indices.end(), epoch * rows_);
+  return indices;
+}
 
 engine::Batch CodeDataset::load(const std::vector<std::int64_t>& indices,
                                 const engine::SampleRandoms& /*randoms*/) const {
   std::vector<at::Tensor> ids, labels, positions, documents;
   engine::Batch batch;
   for (const auto index : indices) {
-    const auto row = packing_.row(index);
+    const auto row = packing_of(index / rows_)->row(index % rows_);
     ids.push_back(as_row(row.ids));
     labels.push_back(as_row(row.labels));
     positions.push_back(as_row(row.positions));

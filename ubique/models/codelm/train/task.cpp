@@ -5,11 +5,10 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
 
 #include "ubique/base/terminal/log.h"
 #include "ubique/data/code/code_set.h"
+#include "ubique/data/code/filter/document_filter.h"
 #include "ubique/data/code/read_sequences.h"
 #include "ubique/data/code/tokenizer_hash.h"
 #include "ubique/engine/step/autocast.h"
@@ -53,22 +52,15 @@ struct Split {
   Documents train, val;  // val may be null
 };
 
-/// Whole documents are held out, before anything is cut into rows.
-Split split_documents(const data::CodeDocuments& all, double share, std::uint64_t seed) {
-  const auto count = all.size();
-  const auto held = std::min(
-      count - 1, static_cast<std::int64_t>(std::llround(share * static_cast<double>(count))));
-  auto order = Random(seed).permutation(count);
-  const auto middle = order.begin() + static_cast<std::ptrdiff_t>(held);
-  std::sort(order.begin(), middle);
-  std::sort(middle, order.end());
-  const std::span<const std::int64_t> list(order);
-  const auto part = [&](std::size_t first, std::size_t size) -> Documents {
-    if (size == 0) return nullptr;
-    return std::make_shared<data::CodeDocuments>(all.chosen(list.subspan(first, size)));
+/// Whole documents are held out, with those like them, before anything is cut into rows.
+Split split_in_memory(const data::CodeDocuments& all, double share, std::uint64_t seed) {
+  const auto [train, val] = data::split_documents(all, share, seed);
+  const auto part = [&](const std::vector<std::int64_t>& chosen) -> Documents {
+    if (chosen.empty()) return nullptr;
+    return std::make_shared<data::CodeDocuments>(all.chosen(chosen));
   };
-  const auto size = static_cast<std::size_t>(held);
-  return {part(size, order.size() - size), part(0, size)};
+  // A file of one or two documents is trained on.
+  return train.empty() ? Split{part(val), nullptr} : Split{part(train), part(val)};
 }
 
 Split read_documents(const TrainSettings& settings, const io::Tokenizer& tokenizer,
@@ -81,7 +73,7 @@ Split read_documents(const TrainSettings& settings, const io::Tokenizer& tokeniz
   }
   auto all = data::read_sequences(settings.sequences, tokenizer, vocabulary);
   if (settings.val_sequences.empty()) {
-    return split_documents(all, settings.val_share, settings.recipe.seed);
+    return split_in_memory(all, settings.val_share, settings.recipe.seed);
   }
   auto val = data::read_sequences(settings.val_sequences, tokenizer, vocabulary);
   return {std::make_shared<data::CodeDocuments>(std::move(all)),
