@@ -40,7 +40,7 @@ TEST_CASE("gguf: Q4_0 maps the value of the largest magnitude to -8, whatever it
   const auto block = io::quantize_q4_0(values);
   CHECK(block.scale == 0xBC00);  // -1
   CHECK((block.nibbles[3] & 15) == 0);
-  CHECK(block.nibbles[3] >> 4 == 15);  // +8 is out of range
+  CHECK((block.nibbles[3] >> 4) == 15);  // +8 is out of range
   CHECK((block.nibbles[4] & 15) == 8);
   BlockValues restored{};
   io::dequantize(block, restored);
