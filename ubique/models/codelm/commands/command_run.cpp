@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "ubique/base/files/file.h"
@@ -43,8 +44,12 @@ void read_cursor(const Config& config, RunSettings& settings) {
     at = text.find('\n', at);
     if (at != std::string::npos) ++at;
   }
-  check(at != std::string::npos && at + static_cast<std::size_t>(*column) - 1 <= text.size(),
-        ErrorKind::Usage, "[codelm.run] --cursor {} lies behind the end of {}.", cursor, file);
+  check(at != std::string::npos, ErrorKind::Usage, "[codelm.run] --cursor {}: {} has fewer lines.",
+        cursor, file);
+  const auto rest = std::min(text.find('\n', at), text.size()) - at;  // of the line
+  check(*column - 1 <= static_cast<double>(rest), ErrorKind::Usage,
+        "[codelm.run] --cursor {}: the line ends before; expected a column from 1 to {}.", cursor,
+        rest + 1);
   at += static_cast<std::size_t>(*column) - 1;
   settings.prefix = text.substr(0, at);
   settings.suffix = text.substr(at);
