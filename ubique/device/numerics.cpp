@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "ubique/device/threads/load_aware_threads.h"
+
 namespace ubique::device {
 namespace {
 
@@ -27,6 +29,7 @@ void apply_numerics(c10::Device device, const NumericsOptions& options) {
   context.setDeterministicCuDNN(strict);
   context.setDeterministicFillUninitializedMemory(false);  // we never read uninitialised memory
   if (options.threads > 0) at::set_num_threads(options.threads);
+  set_threads_follow_load(options.threads_follow_load);
 }
 
 void announce_determinism() { ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*replace=*/0); }

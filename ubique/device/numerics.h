@@ -10,9 +10,10 @@ namespace ubique::device {
 
 struct NumericsOptions {
   bool tf32 = false;
-  bool deterministic = false;  ///< deterministic algorithms only; an op without one throws
-  bool autotune = false;       ///< the convolution library times its algorithms
-  int threads = 0;             ///< of the CPU; 0 = leave unchanged
+  bool deterministic = false;        ///< deterministic algorithms only; an op without one throws
+  bool autotune = false;             ///< the convolution library times its algorithms
+  int threads = 0;                   ///< of the CPU; 0 = leave unchanged
+  bool threads_follow_load = false;  ///< fewer while other programs keep the cores busy
 };
 
 void apply_numerics(c10::Device device, const NumericsOptions& options);

@@ -60,7 +60,8 @@ struct Plan {
   Choice<bool> pinned_memory;
   Choice<bool> non_blocking;  ///< copies that overlap with work
   Choice<int> prefetch_threads;
-  Choice<int> compute_threads;  ///< of the CPU; 0 where the CPU does not compute
+  Choice<int> compute_threads;       ///< of the CPU; 0 where the CPU does not compute
+  bool threads_follow_load = false;  ///< neither given by the user nor bound by determinism
   Choice<bool> tf32;
   Choice<bool> deterministic;
   Choice<bool> autotune;            ///< the convolution library times its algorithms

@@ -69,7 +69,7 @@ bool TrainingRun::epoch_is_over() const {
 }
 
 void TrainingRun::make_update() {
-  const auto update = attempt_update();
+  const auto update = threads_.run([&] { return attempt_update(); });
   epoch_mean_->add(update.loss, update.weight);
   ratios_.add(update.ratios);
   state_.cursor = sampler_.after(state_.cursor);

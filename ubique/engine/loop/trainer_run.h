@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "ubique/base/terminal/progress.h"
+#include "ubique/device/threads/load_aware_threads.h"
 #include "ubique/engine/loop/learner.h"
 #include "ubique/engine/loop/loader.h"
 #include "ubique/engine/loop/run_state.h"
@@ -80,6 +81,7 @@ class TrainingRun {
   std::int64_t logged_samples_ = 0;
   RatioSums ratios_;
   double known_skipped_ = 0;
+  device::LoadAwareThreads threads_;
 };
 
 }  // namespace ubique::engine

@@ -46,7 +46,8 @@ void Session::apply_numerics() const {
   device::apply_numerics(torch_device(), {.tf32 = plan_.tf32.value,
                                           .deterministic = plan_.deterministic.value,
                                           .autotune = plan_.autotune.value,
-                                          .threads = plan_.compute_threads.value});
+                                          .threads = plan_.compute_threads.value,
+                                          .threads_follow_load = plan_.threads_follow_load});
 }
 
 Session open_run_session(const Request& request, const plan::Needs& needs) {

@@ -6,6 +6,7 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/names.h"
+#include "ubique/device/threads/load_aware_threads.h"
 
 namespace ubique::nn {
 namespace {
@@ -68,6 +69,7 @@ ReplyEnd ChatSession::generate(std::vector<std::int32_t> prompt, Reply& reply,
                                const ShowText& show) {
   TextStream stream(reply.text, show);
   std::vector<std::int32_t> said;
+  device::LoadAwareThreads threads;
   const auto& tokenizer = tokens_.tokenizer();
   // Some models have more logits than tokens, to fill up a round number.
   const auto known = std::min(tokenizer.size(), decoder_.vocabulary());
@@ -87,7 +89,7 @@ ReplyEnd ChatSession::generate(std::vector<std::int32_t> prompt, Reply& reply,
       return stream.finish() ? ReplyEnd::Length : ReplyEnd::Stopped;
     }
     if (static_cast<std::int64_t>(decoder_.tokens().size()) < decoder_.context_length()) {
-      logits = decoder_.step(token);
+      logits = threads.run([&] { return decoder_.step(token); });
       continue;
     }
     prompt = prompt_that_fits(said.size(), reply);

@@ -6,6 +6,7 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/names.h"
+#include "ubique/device/threads/load_aware_threads.h"
 
 namespace ubique::nn {
 namespace {
@@ -87,6 +88,7 @@ Completion generate(Decoder& decoder, std::span<const std::int32_t> prompt,
   TextStream stream(made.text, show);
   StopFilter filter(options.stop_texts, stream);
   const Random random(options.seed);
+  device::LoadAwareThreads threads;
   std::vector<std::int32_t> context(prompt.begin(), prompt.end());
   auto logits = decoder.prefill(prompt);
   for (;;) {
@@ -106,7 +108,7 @@ Completion generate(Decoder& decoder, std::span<const std::int32_t> prompt,
       made.end = CompletionEnd::Window;
       break;
     }
-    logits = decoder.step(token);
+    logits = threads.run([&] { return decoder.step(token); });
   }
   if (!filter.finish()) made.end = CompletionEnd::Stopped;
   return made;

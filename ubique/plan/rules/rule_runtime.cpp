@@ -98,7 +98,9 @@ Choice<int> choose_threads(const Context& context) {
   if (!context.is(Kind::Cpu)) return {0, "the device computes", {}};
   const int wish = context.wishes.threads;
   if (wish > 0) return {wish, "as asked", {}};
-  return {std::max(1, context.facts.cores), "every core this process may use", {}};
+  return {std::max(1, context.facts.cores),
+          "every core this process may use; fewer while other programs keep them busy",
+          {}};
 }
 
 Choice<bool> choose_clear_cache(const Context& context) {
@@ -119,6 +121,8 @@ void choose_runtime(const Context& context, Plan& plan) {
   plan.non_blocking = choose_non_blocking(context, plan.pinned_memory.value);
   plan.prefetch_threads = choose_prefetch(context);
   plan.compute_threads = choose_threads(context);
+  plan.threads_follow_load =
+      context.is(Kind::Cpu) && context.wishes.threads == 0 && !context.wishes.deterministic;
   plan.clear_cache = choose_clear_cache(context);
 }
 

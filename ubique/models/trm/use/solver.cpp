@@ -199,7 +199,7 @@ bool Solver::solve_stepwise(std::int64_t count, const Puzzles& puzzles, const Ta
       batch = &small;
       std::erase(assignment.puzzles, -1);
     }
-    batch->recording ? batch->recording->replay() : step(*batch);
+    threads_.run([&] { batch->recording ? batch->recording->replay() : step(*batch); });
     // cpu() is the only host synchronisation of a step.
     if (!assignment.deliver(batch->results.cpu(), take, watch)) return false;
   }
@@ -213,13 +213,13 @@ Solver::FixedBatch Solver::make_fixed_batch(std::int64_t rows) const {
           nullptr};
 }
 
-bool Solver::all_steps(FixedBatch& batch, const std::function<bool()>& should_continue) const {
+bool Solver::all_steps(FixedBatch& batch, const std::function<bool()>& should_continue) {
   const auto x = embed(batch.puzzles);
   auto latents = network_.start(weights_, batch.size());
   Answer answer;
   for (std::int64_t step = 0; step < most_; ++step) {
     if (should_continue && !should_continue()) return false;
-    answer = network_.step(weights_, x, latents);
+    answer = threads_.run([&] { return network_.step(weights_, x, latents); });
   }
   const auto steps = at::full({batch.size()}, static_cast<double>(most_), batch.results.options());
   batch.results.copy_(results_of(steps, steps, answer));

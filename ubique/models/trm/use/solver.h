@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ubique/device/recording.h"
+#include "ubique/device/threads/load_aware_threads.h"
 #include "ubique/models/trm/net/slots.h"
 
 namespace ubique::trm {
@@ -63,7 +64,7 @@ class Solver {
   FixedBatch make_fixed_batch(std::int64_t rows) const;
   void step(SlotBatch& batch) const;
   /// False if `should_continue` stopped it; there are no results then.
-  bool all_steps(FixedBatch& batch, const std::function<bool()>& should_continue) const;
+  bool all_steps(FixedBatch& batch, const std::function<bool()>& should_continue);
   bool should_continue() const { return !options_.should_continue || options_.should_continue(); }
   bool solve_stepwise(std::int64_t count, const Puzzles& puzzles, const Take& take,
                       const Take& watch);
@@ -75,6 +76,7 @@ class Solver {
   std::int64_t most_;
   std::unique_ptr<SlotBatch> slot_batch_;  // of the size used last
   std::unique_ptr<FixedBatch> fixed_batch_;
+  device::LoadAwareThreads threads_;
 };
 
 }  // namespace ubique::trm

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs equal pieces of work with as many CPU threads as pay at the moment.
+#pragma once
+
+#include <memory>
+
+namespace ubique::device {
+
+/// Numbers of threads change the last digits of sums, so this does nothing unless
+/// apply_numerics() said that the number may follow the load
+/// (NumericsOptions::threads_follow_load).
+class LoadAwareThreads {
+ public:
+  LoadAwareThreads();
+  ~LoadAwareThreads();  ///< back to the number that a quiet machine uses
+  LoadAwareThreads(const LoadAwareThreads&) = delete;
+  LoadAwareThreads& operator=(const LoadAwareThreads&) = delete;
+
+  /// One piece of the series: an update, a step.
+  template <typename Work>
+  auto run(const Work& work) {
+    const Piece piece(*this);
+    return work();
+  }
+
+ private:
+  class Piece {
+   public:
+    explicit Piece(LoadAwareThreads& threads);
+    ~Piece();
+    Piece(const Piece&) = delete;
+    Piece& operator=(const Piece&) = delete;
+
+   private:
+    LoadAwareThreads& threads_;
+    double start_ = 0;
+  };
+  struct State;
+  std::unique_ptr<State> state_;  // null: the number of threads is fixed
+};
+
+/// What LoadAwareThreads may do from now on, in the whole process (torch's threads are too).
+void set_threads_follow_load(bool follow);
+
+}  // namespace ubique::device
