@@ -27,16 +27,25 @@ TEST_CASE("cuda sources: every source compiles for every architecture, without a
   REQUIRE(backend::cuda::has_compiler());
   CHECK(backend::cuda::source_names() ==
         std::vector<std::string>{
-            "adam_atan2.cu", "attend.cu", "attend_backward.cu", "channel_gate.cu",
+            "adam_atan2.cu", "add_norm.cu", "attend.cu", "attend_backward.cu", "channel_gate.cu",
             "channel_gate_backward.cu", "convolve.cu", "few_channels.cu", "few_tokens.cu",
-            "flash.cu", "heads.cu", "norm_act.cu", "pictures.cu", "rows.cu", "token_mix.cu",
-            "token_mix_backward.cu", "token_mix_few.cu", "weight_gradient.cu"});
+            "flash.cu", "heads.cu", "norm_act.cu", "pictures.cu", "rows.cu", "token_gradient.cu",
+            "token_mix.cu", "token_mix_backward.cu", "token_mix_few.cu", "weight_gradient.cu"});
   for (const int capability : {75, 80, 86, 89, 90}) {
     for (int scalar = 0; scalar < 3; ++scalar) {
       const auto type = fmt::format("SCALAR={}", scalar);
       expect_compiled("norm_act.cu", {type, fmt::format("ACTIVATION={}", scalar + 1)}, capability);
       expect_compiled("rows.cu", {type, "VECTORS=64"}, capability);
       expect_compiled("heads.cu", {type, "HALF=4"}, capability);
+      expect_compiled("token_gradient.cu", {type}, capability);
+      for (const char* sizes : {"WIDTH=768", "WIDTH=2048", "WIDTH=6144"}) {
+        if (scalar == 2) continue;
+        const int warps = sizes == std::string("WIDTH=768") ? 1 : sizes[6] == '2' ? 2 : 8;
+        expect_compiled("add_norm.cu",
+                        {type, sizes, fmt::format("WARPS={}", warps),
+                         fmt::format("WIDE_RESIDUAL={}", scalar), "CENTER=1"},
+                        capability);
+      }
       if (scalar < 2 && capability >= 80) {
         for (const char* source : {"attend.cu", "attend_backward.cu"}) {
           expect_compiled(source, {type, "LENGTH=97", "HEAD=64", "HEADS=8", "CAUSAL=1", "ROTATE=1"},

@@ -55,7 +55,7 @@ inline engine::Batch golden_batch(const CodelmGolden& golden) {
 inline at::Tensor golden_logits(const CodelmGolden& golden) {
   const auto& network = golden.model->codelm();
   return network.logits(network.forward(golden.at("input_ids"), golden.at("position_ids"),
-                                        golden.at("attention_mask"), {}));  // (2, T, V)
+                                        {golden.at("attention_mask"), {}}, {}));  // (2, T, V)
 }
 
 /// Largest difference at positions that are not padding.

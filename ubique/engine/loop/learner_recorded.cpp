@@ -5,6 +5,8 @@
 #include <c10/core/GradMode.h>
 #include <torch/nn/module.h>
 
+#include <algorithm>
+
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/engine/loop/learner.h"
 
@@ -12,6 +14,10 @@ namespace ubique::engine {
 
 bool Learner::is_recordable(const Batch& batch) const {
   const bool whole = plan_.accumulation.value == 1 && batch.samples == plan_.micro_batch.value;
+  const auto fits = [&](const auto& item) {
+    return batch.tensors.at(item.first).sizes() == item.second.sizes();
+  };
+  if (recorded_ && !std::ranges::all_of(recorded_->batch.tensors, fits)) return false;
   return plan_.graph_capture.value && whole && batch.weight > 0 && optimizer_->capturable();
 }
 
@@ -64,6 +70,7 @@ void Learner::add_recorded(const Batch& batch) {
     for (auto& [name, tensor] : recorded_->batch.tensors) {
       tensor.copy_(batch.tensors.at(name), plan_.non_blocking.value);
     }
+    recorded_->batch.weight = batch.weight;
   } else {
     recorded_.emplace(Recorded{to_device(batch, device_, plan_), {}, nullptr});
     // Own memory: later batches are copied into it.

@@ -6,6 +6,7 @@
 
 #include <tuple>
 
+#include "ubique/kernels/decoder/packed_attention.h"
 #include "ubique/kernels/mixer/attention.h"
 #include "ubique/kernels/mixer/fused_qkv_attention.h"
 #include "ubique/kernels/mixer/gated_mlp.h"
@@ -79,8 +80,13 @@ AttentionMask document_mask(const at::Tensor& documents, std::int64_t window) {
   return {.allowed = same.logical_and(seen).unsqueeze(1)};
 }
 
+AttentionMask packed_mask(const at::Tensor& starts, std::int64_t window) {
+  return {.starts = starts, .window = window};
+}
+
 at::Tensor masked_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const AttentionMask& mask, double dropout) {
+  if (mask.starts.defined()) return kernels::packed_attention(q, k, v, mask.starts, mask.window);
   const auto heads = q.size(1), kv_heads = k.size(1);
   if (q.size(2) == 1 && heads != kv_heads && !mask.allowed.defined()) {
     // Queries of one position that share a key head become rows: no copies of the keys.

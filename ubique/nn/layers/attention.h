@@ -24,6 +24,8 @@ struct AttentionConfig {
 struct AttentionMask {
   bool causal = false;      ///< plain causal: as many queries as keys, no tensor needed
   at::Tensor allowed = {};  ///< bool (B or 1, 1, n, m); undefined: by `causal`, else every key
+  at::Tensor starts = {};   ///< if defined, packed_mask()'s way to say it all
+  std::int64_t window = 0;  ///< with `starts`
 };
 
 /// The mask of n queries, the last of m positions, under causal attention with a window (0: none).
@@ -33,6 +35,10 @@ AttentionMask causal_mask(std::int64_t n, std::int64_t m, std::int64_t window, c
 /// The mask of packed documents: a position attends to earlier ones of its own document.
 /// `documents` (B, T) numbers the document of each position.
 AttentionMask document_mask(const at::Tensor& documents, std::int64_t window);
+
+/// The same for devices with kernels for packed documents (kernels::does_packed_attention): no
+/// tensor of all pairs. `starts` as kernels::packed_attention takes it.
+AttentionMask packed_mask(const at::Tensor& starts, std::int64_t window);
 
 /// softmax(q·kᵀ/√size)·v for q (B, heads, n, size) and k, v (B, kv heads, m, size), where each key
 /// head serves heads / kv heads queries: (B, heads, n, size).

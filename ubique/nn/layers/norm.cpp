@@ -3,6 +3,7 @@
 #include "ubique/nn/layers/norm.h"
 
 #include <ATen/ATen.h>
+#include <ATen/autocast_mode.h>
 
 namespace ubique::nn {
 namespace {
@@ -30,6 +31,21 @@ at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::T
   return at::layer_norm(x.to(dtype), {x.size(-1)}, widened(weight, dtype), widened(bias, dtype),
                         eps)
       .to(x.scalar_type());
+}
+
+Normed add_norm(const at::Tensor& residual, const at::Tensor& branch, const at::Tensor& weight,
+                const at::Tensor& bias, const kernels::NormOptions& options) {
+  const auto device = residual.device().type();
+  const auto dtype = at::autocast::is_autocast_enabled(device)
+                         ? at::autocast::get_autocast_dtype(device)
+                         : residual.scalar_type();
+  if (weight.defined() && kernels::does_add_norm(residual, dtype)) {
+    const auto [sum, normed] = kernels::add_norm(residual, branch, weight, bias, dtype, options);
+    return {sum, normed};
+  }
+  const auto sum = branch.defined() ? residual + branch : residual;
+  return {sum, options.center ? layer_norm(sum, weight, bias, options.epsilon)
+                              : rms_norm(sum, weight, options.epsilon)};
 }
 
 }  // namespace ubique::nn

@@ -5,6 +5,8 @@
 
 #include <ATen/core/Tensor.h>
 
+#include "ubique/kernels/decoder/add_norm.h"
+
 namespace ubique::nn {
 
 /// x / √(mean(x²) + eps) · weight; x (..., H), weight (H), undefined = 1. Returns the dtype of x.
@@ -14,5 +16,13 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
 /// bias (H), undefined = 1 and 0. Returns the dtype of x.
 at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                       double eps);
+
+/// residual + branch, and its norm in the dtype that products are computed in (autocast's, else the
+/// sum's own): both (..., H). `branch` may be undefined. One kernel where the device has it.
+struct Normed {
+  at::Tensor sum, normed;
+};
+Normed add_norm(const at::Tensor& residual, const at::Tensor& branch, const at::Tensor& weight,
+                const at::Tensor& bias, const kernels::NormOptions& options);
 
 }  // namespace ubique::nn

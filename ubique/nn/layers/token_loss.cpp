@@ -9,13 +9,21 @@
 #include <utility>
 #include <vector>
 
+#include "ubique/kernels/decoder/token_gradient.h"
 #include "ubique/kernels/dispatch/autograd.h"
 
 namespace ubique::nn {
 namespace {
 
-/// Logits of one piece: some 100 MB in f32 for a vocabulary of 50,000.
+/// Logits of one piece: 128 MB in f32, of which plain ops make some copies, or 256 MB in half
+/// precision where a kernel turns them into their gradient in place.
 constexpr std::int64_t kLogitsAtOnce = std::int64_t{1} << 25;
+constexpr std::int64_t kLogitsInPlace = std::int64_t{1} << 27;
+
+std::int64_t rows_at_once(const at::Tensor& head) {
+  const bool in_place = kernels::does_token_gradient(at::empty({1, head.size(0)}, head.options()));
+  return std::max<std::int64_t>(1, (in_place ? kLogitsInPlace : kLogitsAtOnce) / head.size(0));
+}
 
 struct HeadGradients {
   at::Tensor hidden, head, bias;  // undefined if not wanted
@@ -60,26 +68,42 @@ class Pieces {
 
   /// Adds the piece's loss and gradients.
   void add(std::int64_t first, std::int64_t count, TokenLoss& loss) {
-    const auto dtype = operands_.head.scalar_type();
-    const auto x = hidden_.slice(0, first, first + count).to(dtype);                   // (n, H)
-    const auto labels = labels_.slice(0, first, first + count);                        // (n)
-    const auto counts = labels.ne(kIgnoredToken).to(at::kFloat);                       // (n)
-    const auto target = labels.clamp_min(0).unsqueeze(1);                              // (n, 1)
-    const auto logits = at::linear(x, operands_.head, operands_.bias).to(at::kFloat);  // (n, V)
+    const auto x =
+        hidden_.slice(0, first, first + count).to(operands_.head.scalar_type());  // (n, H)
+    const auto labels = labels_.slice(0, first, first + count);                   // (n)
+    const auto product = at::linear(x, operands_.head, operands_.bias);           // (n, V)
+    if (kernels::does_token_gradient(product)) {
+      const auto [losses, right] = kernels::token_gradient_(product, labels, wants_gradients());
+      loss.sum += losses.sum();
+      loss.correct += right.sum();
+      if (wants_gradients()) add_gradients(first, x, product);
+      return;
+    }
+    const auto counts = labels.ne(kIgnoredToken).to(at::kFloat);  // (n)
+    const auto target = labels.clamp_min(0).unsqueeze(1);         // (n, 1)
+    const auto logits = product.to(at::kFloat);
     loss.correct += (logits.argmax(1).eq(labels)).to(at::kFloat).sum();
     auto log_probabilities = at::log_softmax(logits, 1);
     loss.sum -= (log_probabilities.gather(1, target).squeeze(1) * counts).sum();
-    if (!gradients_.hidden.defined() && !gradients_.head.defined()) return;  // evaluation
-    const auto wide = logit_gradient(log_probabilities, target, counts);
-    const auto gradient = wide.to(dtype);
-    if (gradients_.hidden.defined()) {
-      gradients_.hidden.slice(0, first, first + count).copy_(at::mm(gradient, operands_.head));
-    }
-    if (gradients_.head.defined()) gradients_.head += at::mm(gradient.t(), x);
-    if (gradients_.bias.defined()) gradients_.bias += wide.sum(0);
+    if (wants_gradients())
+      add_gradients(first, x, logit_gradient(log_probabilities, target, counts));
   }
 
  private:
+  bool wants_gradients() const {
+    return gradients_.hidden.defined() || gradients_.head.defined() || gradients_.bias.defined();
+  }
+
+  /// `of_logits` (n, V) is that of the rows from `first` on, x (n, H).
+  void add_gradients(std::int64_t first, const at::Tensor& x, const at::Tensor& of_logits) {
+    const auto gradient = of_logits.to(x.scalar_type());
+    if (gradients_.hidden.defined()) {
+      gradients_.hidden.slice(0, first, first + x.size(0)).copy_(at::mm(gradient, operands_.head));
+    }
+    if (gradients_.head.defined()) gradients_.head += at::mm(gradient.t(), x);
+    if (gradients_.bias.defined()) gradients_.bias += of_logits.sum(0, false, at::kFloat);
+  }
+
   const at::Tensor& hidden_;
   const at::Tensor& labels_;
   Operands operands_;
@@ -104,8 +128,9 @@ TokenLoss token_loss(const at::Tensor& hidden, const at::Tensor& head, const at:
     const auto f32 = hidden.options().dtype(at::kFloat);
     loss = {at::zeros({}, f32), at::zeros({}, f32)};
     const auto bias = head_bias.defined() ? head_bias.to(dtype) : at::Tensor();
-    Pieces pieces(hidden, labels, {head.to(dtype), bias}, gradients);
-    const auto at_once = std::max<std::int64_t>(1, kLogitsAtOnce / head.size(0));
+    const auto narrow = head.detach().to(dtype);
+    Pieces pieces(hidden, labels, {narrow, bias}, gradients);
+    const auto at_once = rows_at_once(narrow);
     for (std::int64_t first = 0; first < hidden.size(0); first += at_once) {
       pieces.add(first, std::min(at_once, hidden.size(0) - first), loss);
     }

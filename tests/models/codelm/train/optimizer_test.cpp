@@ -53,8 +53,10 @@ TEST_CASE("codelm: three updates with decay on matrices alone are PyTorch's") {
         const auto stride = golden.json.at("parameters").at(item.key()).at("row_stride");
         value = value.slice(0, 0, value.size(0), stride.get<std::int64_t>());
       }
-      // Adam turns the rounding of small gradients into steps; another device rounds otherwise.
-      CHECK(distance(value, expected) < (test::device_name() == "cpu" ? 1e-4 : 3e-4));
+      // Adam turns the rounding of small gradients into steps, which differs between CPUs too:
+      // single weights may be some tenths of one step off, most must agree.
+      CHECK(distance(value, expected) < 3e-4);
+      CHECK((value.cpu() - expected.cpu()).abs().mean().item<double>() < 1e-6);
     }
   }
 }

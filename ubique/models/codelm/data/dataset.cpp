@@ -4,6 +4,9 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+#include <bit>
+#include <iterator>
 #include <numeric>
 
 namespace ubique::codelm {
@@ -20,6 +23,21 @@ at::Tensor document_numbers(const std::vector<std::int32_t>& starts, std::int64_
     numbers.slice(0, starts[i], length).fill_(static_cast<std::int64_t>(i));
   }
   return numbers;
+}
+
+/// The first tokens of all rows' documents among all their tokens, then the number of tokens,
+/// repeated up to a power of two: few different shapes, so that a recorded step fits most batches.
+at::Tensor packed_starts(const std::vector<data::PackedRow>& rows, std::int64_t length) {
+  std::vector<std::int32_t> starts;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const auto first = static_cast<std::int32_t>(static_cast<std::int64_t>(i) * length);
+    const auto& own = rows[i].starts;
+    std::transform(own.begin(), own.end() - 1, std::back_inserter(starts),
+                   [&](std::int32_t start) { return first + start; });
+  }
+  const auto all = static_cast<std::int64_t>(rows.size()) * length;
+  starts.resize(std::bit_ceil(starts.size() + 1), static_cast<std::int32_t>(all));
+  return at::tensor(at::ArrayRef<int>(starts.data(), starts.size()), at::kInt);
 }
 
 }  // namespace
@@ -51,9 +69,11 @@ std::vector<std::int64_t> CodeDataset::order(std::int64_t epoch, std::int64_t /*
 engine::Batch CodeDataset::load(const std::vector<std::int64_t>& indices,
                                 const engine::SampleRandoms& /*randoms*/) const {
   std::vector<at::Tensor> ids, labels, positions, documents;
+  std::vector<data::PackedRow> rows;
   engine::Batch batch;
   for (const auto index : indices) {
-    const auto row = packing_of(index / rows_)->row(index % rows_);
+    rows.push_back(packing_of(index / rows_)->row(index % rows_));
+    const auto& row = rows.back();
     ids.push_back(as_row(row.ids));
     labels.push_back(as_row(row.labels));
     positions.push_back(as_row(row.positions));
@@ -63,7 +83,8 @@ engine::Batch CodeDataset::load(const std::vector<std::int64_t>& indices,
   batch.tensors = {{"ids", at::stack(ids)},
                    {"labels", at::stack(labels)},
                    {"positions", at::stack(positions)},
-                   {"documents", at::stack(documents)}};
+                   {"documents", at::stack(documents)},
+                   {"starts", packed_starts(rows, options_.length)}};
   batch.samples = static_cast<std::int64_t>(indices.size());
   return batch;
 }

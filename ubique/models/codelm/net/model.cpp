@@ -6,6 +6,7 @@
 
 #include "ubique/base/error.h"
 #include "ubique/engine/step/autocast.h"
+#include "ubique/kernels/decoder/packed_attention.h"
 #include "ubique/models/codelm/net/init.h"
 #include "ubique/nn/layers/token_loss.h"
 #include "ubique/probe/probes/operation.h"
@@ -62,9 +63,19 @@ std::int64_t CodelmModel::sequence_length() const {
   return sequence_length_ > 0 ? sequence_length_ : settings().context;
 }
 
+/// Whether the device that the parameters are on has attention for packed documents.
+bool CodelmModel::has_packed_attention(const plan::Plan& plan) {
+  const auto options = at::TensorOptions(probe::to_torch(plan.dtype.value))
+                           .device(network().parameters().front().device());
+  return settings().dropouts.attention == 0 &&
+         kernels::does_packed_attention(
+             at::empty({1, settings().heads, 1, settings().head_size}, options));
+}
+
 void CodelmModel::apply_plan(const plan::Plan& plan) {
   pass_.recompute = plan.checkpointing.value;
   pass_.explicit_mask = plan.attention.value == plan::Attention::ExplicitMask;
+  pass_.packed = plan.attention.value == plan::Attention::Flash && has_packed_attention(plan);
   if (adapters_) {
     // Frozen weights need no f32 copy: they are stored in what products are computed in.
     const auto device = adapters_->parameters().front().device();
@@ -77,10 +88,12 @@ void CodelmModel::apply_plan(const plan::Plan& plan) {
 }
 
 BatchLoss batch_loss(const Codelm& network, const engine::Batch& batch, const PassOptions& pass) {
-  const auto documents = batch.tensors.find("documents");
-  const auto hidden = network.forward(
-      batch.tensors.at("ids"), batch.tensors.at("positions"),
-      documents == batch.tensors.end() ? at::Tensor() : documents->second, pass);  // (B, T, H)
+  const auto find = [&](const char* name) {
+    const auto found = batch.tensors.find(name);
+    return found == batch.tensors.end() ? at::Tensor() : found->second;
+  };
+  const auto hidden = network.forward(batch.tensors.at("ids"), batch.tensors.at("positions"),
+                                      {find("documents"), find("starts")}, pass);  // (B, T, H)
   const auto state = engine::autocast_state(hidden.device().type());
   const auto dtype = state.enabled ? state.dtype : network.head().scalar_type();
   const auto loss = nn::token_loss(hidden.flatten(0, 1), network.head(), network.head_bias(),
@@ -92,9 +105,11 @@ engine::Step CodelmModel::step(const engine::Batch& batch) {
   auto pass = pass_;
   pass.training = network().is_training();
   const auto loss = batch_loss(*network_, batch, pass);
+  // The batch's weight, counted on the device: a recorded step must not contain the host's number.
+  const auto count = batch.tensors.at("labels").ne(nn::kIgnoredToken).sum();
   engine::Step step;
-  step.loss = loss.sum / batch.weight;
-  step.metrics = {{"accuracy", loss.correct / batch.weight}};
+  step.loss = loss.sum / count;
+  step.metrics = {{"accuracy", loss.correct / count}};
   return step;
 }
 

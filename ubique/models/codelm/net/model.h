@@ -23,8 +23,9 @@ class CodelmModel final : public engine::Model {
   void initialize(const Random& random) override;
   plan::Needs needs() const override;
   void apply_plan(const plan::Plan& plan) override;
-  /// Tensors "ids", "labels", "positions" and "documents" (B, T), i64; the loss is a mean over the
-  /// labels that count, whose number is the batch's weight.
+  /// Tensors "ids", "labels", "positions" and, for packed rows, "documents" (B, T), i64, and
+  /// "starts" (DocumentLayout); the loss is a mean over the labels that count, whose number is the
+  /// batch's weight.
   engine::Step step(const engine::Batch& batch) override;
 
   /// From now on only adapters are trained; `base` is where the frozen weights come from.
@@ -43,6 +44,8 @@ class CodelmModel final : public engine::Model {
   std::int64_t sequence_length() const;
 
  private:
+  bool has_packed_attention(const plan::Plan& plan);
+
   std::shared_ptr<Codelm> network_;
   std::unique_ptr<Adapters> adapters_;
   std::filesystem::path base_;

@@ -9,7 +9,6 @@
 #include "ubique/engine/step/recompute.h"
 #include "ubique/kernels/quant/quantized_linear.h"
 #include "ubique/models/codelm/net/layout.h"
-#include "ubique/nn/layers/norm.h"
 #include "ubique/nn/layers/parameter_tree.h"
 #include "ubique/nn/layers/rope.h"
 
@@ -112,6 +111,12 @@ at::Tensor Codelm::norm(const at::Tensor& x, const NormWeights& weights) const {
              : nn::rms_norm(x, weights.weight, config_.norm_eps);
 }
 
+nn::Normed Codelm::add_norm(const at::Tensor& residual, const at::Tensor& branch,
+                            const NormWeights& weights) const {
+  return nn::add_norm(residual, branch, weights.weight, weights.bias,
+                      {.center = config_.norm == NormKind::Layer, .epsilon = config_.norm_eps});
+}
+
 at::Tensor Codelm::embed(const at::Tensor& ids, const at::Tensor& positions, double dropout) const {
   auto x = at::embedding(tokens_, ids);  // (B, T, H)
   if (positions_.defined()) x = x + at::embedding(positions_, positions);
@@ -191,13 +196,16 @@ at::Tensor Codelm::feed_forward(const BlockWeights& weights, const at::Tensor& x
 at::Tensor Codelm::block(std::size_t layer, const at::Tensor& x, const Pass& pass) const {
   const auto& weights = blocks_[layer];
   const bool training = pass.options.training;
-  const auto add = [&](const at::Tensor& sum, const at::Tensor& branch) {
-    return sum + dropped(branch, config_.dropouts.residual, training);
+  const auto drop = [&](const at::Tensor& branch) {
+    return dropped(branch, config_.dropouts.residual, training);
   };
-  const auto normed = norm(x, weights.first_norm);
-  const auto attended = add(x, attend(weights, layer, normed, pass));
-  if (config_.parallel) return add(attended, feed_forward(weights, normed, training));
-  return add(attended, feed_forward(weights, norm(attended, weights.second_norm), training));
+  const auto first = add_norm(x, {}, weights.first_norm);
+  const auto attended = drop(attend(weights, layer, first.normed, pass));
+  if (config_.parallel) {
+    return first.sum + attended + drop(feed_forward(weights, first.normed, training));
+  }
+  const auto second = add_norm(first.sum, attended, weights.second_norm);
+  return second.sum + drop(feed_forward(weights, second.normed, training));
 }
 
 at::Tensor Codelm::run_blocks(at::Tensor x, const Pass& pass) const {
@@ -212,17 +220,26 @@ at::Tensor Codelm::run_blocks(at::Tensor x, const Pass& pass) const {
   return norm(x, final_norm_);
 }
 
-at::Tensor Codelm::forward(const at::Tensor& ids, const at::Tensor& positions,
-                           const at::Tensor& documents, const PassOptions& options) const {
-  Pass pass{.options = options};
-  const auto length = ids.size(1);
+void Codelm::set_masks(const at::Tensor& ids, const DocumentLayout& documents, Pass& pass) const {
+  const auto rows = ids.size(0), length = ids.size(1);
+  auto starts = documents.starts;
+  if (pass.options.packed && !documents.numbers.defined()) {
+    starts = at::arange(0, rows * length + 1, length, ids.options().dtype(at::kInt));
+  }
   const auto mask_of = [&](std::int64_t window) {
-    return documents.defined()
-               ? nn::document_mask(documents, window)
-               : nn::causal_mask(length, length, window, ids.device(), options.explicit_mask);
+    if (pass.options.packed && starts.defined()) return nn::packed_mask(starts, window);
+    return documents.numbers.defined()
+               ? nn::document_mask(documents.numbers, window)
+               : nn::causal_mask(length, length, window, ids.device(), pass.options.explicit_mask);
   };
   pass.mask = mask_of(0);
   if (config_.window > 0) pass.window_mask = mask_of(config_.window);
+}
+
+at::Tensor Codelm::forward(const at::Tensor& ids, const at::Tensor& positions,
+                           const DocumentLayout& documents, const PassOptions& options) const {
+  Pass pass{.options = options};
+  set_masks(ids, documents, pass);
   set_rope(positions, pass);
   const auto dropout = options.training ? config_.dropouts.embedding : 0;
   return run_blocks(embed(ids, positions, dropout), pass);

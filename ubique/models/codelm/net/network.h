@@ -13,6 +13,7 @@
 #include "ubique/nn/layers/attention.h"
 #include "ubique/nn/layers/kv_cache.h"
 #include "ubique/nn/layers/linear.h"
+#include "ubique/nn/layers/norm.h"
 
 namespace ubique::codelm {
 
@@ -33,6 +34,13 @@ struct PassOptions {
   bool training = false;       ///< dropout
   bool recompute = false;      ///< gradient checkpointing: each block is computed again in backward
   bool explicit_mask = false;  ///< no causal flag of the attention kernel (Metal up to torch 2.12)
+  bool packed = false;         ///< documents by their offsets, where the device has kernels for it
+};
+
+/// Which tokens of a batch belong together; undefined tensors: each row is one document.
+struct DocumentLayout {
+  at::Tensor numbers;  ///< (B, T) i64: the document of each position
+  at::Tensor starts;   ///< (n + 1) i32: as kernels::packed_attention takes it
 };
 
 class Codelm final : public torch::nn::Module {
@@ -42,10 +50,10 @@ class Codelm final : public torch::nn::Module {
 
   const CodelmConfig& config() const { return config_; }
 
-  /// Final hidden states of whole sequences: ids (B, T) i64, positions (B, T) i64, documents (B, T)
-  /// i64 or undefined (then each row is one document): (B, T, H), normed.
+  /// Final hidden states of whole sequences: ids (B, T) i64, positions (B, T) i64: (B, T, H),
+  /// normed.
   at::Tensor forward(const at::Tensor& ids, const at::Tensor& positions,
-                     const at::Tensor& documents, const PassOptions& options) const;
+                     const DocumentLayout& documents, const PassOptions& options) const;
   /// The same for n new positions first..first+n-1, whose keys and values are added to `caches`,
   /// one per layer: ids (B, n) to (B, n, H).
   at::Tensor forward_cached(const at::Tensor& ids, std::int64_t first,
@@ -79,6 +87,9 @@ class Codelm final : public torch::nn::Module {
                                                          const at::Tensor& x,
                                                          const Pass& pass) const;
   at::Tensor norm(const at::Tensor& x, const NormWeights& weights) const;
+  nn::Normed add_norm(const at::Tensor& residual, const at::Tensor& branch,
+                      const NormWeights& weights) const;
+  void set_masks(const at::Tensor& ids, const DocumentLayout& documents, Pass& pass) const;
   at::Tensor run_blocks(at::Tensor x, const Pass& pass) const;
   void set_rope(const at::Tensor& positions, Pass& pass) const;
 
