@@ -20,7 +20,7 @@ class RecordingCpu final : public device::Backend {
   device::Detection detect() override { return {{}, "for tests"}; }
   c10::Device torch_device(int) const override { return c10::kCPU; }
 
-  std::unique_ptr<device::Recording> record(c10::Device,
+  std::unique_ptr<device::Recording> record(c10::Device, const std::string&,
                                             const std::function<void()>& work) override {
     if (!records) return nullptr;
     for (int rehearsal = 0; rehearsal < 3; ++rehearsal) work();

@@ -23,6 +23,8 @@ struct ForeignName {
 };
 
 constexpr ForeignName kForeignNames[] = {
+    {"--cn", "--config-name"},
+    {"--data-format", "--channels-last"},
     {"--batch-size", "--global-batch-size"},
     {"--batch-size", "--batch"},
     {"--micro-batch-size", "--batch"},
@@ -101,6 +103,23 @@ const char* next_word(const CLI::App& command) {
   return kWords[std::min(depth_of(command), 2)];
 }
 
+/// What the original programs and other trainers call a verb.
+constexpr ForeignName kForeignVerbs[] = {
+    {"pretrain", "train"}, {"finetune", "train"}, {"fine-tune", "train"}, {"fit", "train"},
+    {"generate", "run"},   {"predict", "run"},    {"infer", "run"},       {"segment", "run"},
+    {"eval", "evaluate"},  {"test", "evaluate"},  {"devices", "info"},    {"device", "info"},
+};
+
+std::string word_hint(std::string_view word, const std::vector<std::string>& names) {
+  const auto plain = word.ends_with(".py") ? word.substr(0, word.size() - 3) : word;
+  for (const auto& [theirs, ours] : kForeignVerbs) {
+    if (plain == theirs && std::ranges::find(names, ours) != names.end()) {
+      return fmt::format(" Did you mean '{}'?", ours);
+    }
+  }
+  return hint(plain, names);
+}
+
 [[noreturn]] void fail_word(const CLI::App& command, const std::string& word,
                             const std::vector<std::string>& names) {
   const auto families = family_names();
@@ -109,7 +128,7 @@ const char* next_word(const CLI::App& command) {
   fail(ErrorKind::Usage, "[cli.parse] {}; got '{}', expected one of {}.{} See '{} --help'.",
        known_family ? fmt::format("'{}' is not for that family", command_line(command))
                     : fmt::format("unknown {}", next_word(command)),
-       word, join(names, ", "), known_family ? "" : hint(word, names), command_line(command));
+       word, join(names, ", "), known_family ? "" : word_hint(word, names), command_line(command));
 }
 
 /// An option where a verb, family or command must stand first.
@@ -187,6 +206,19 @@ std::string option_hint(const std::string& word, const std::vector<std::string>&
   return hint(plain, candidates);
 }
 
+namespace {
+
+/// The parser says only "shell is required"; the option's own help says what it takes.
+void check_missing(const CLI::App& command, std::string_view message, const std::string& help) {
+  const std::string name(message.substr(0, message.find(" is required")));
+  const auto* option = command.get_option_no_throw(name);
+  if (name.size() == message.size() || option == nullptr) return;
+  fail(ErrorKind::Usage, "[cli.parse] {} is missing; expected '{}'. See '{} --help'.",
+       name == "inputs" ? "what to work on" : name, option->get_description(), help);
+}
+
+}  // namespace
+
 void fail_parse(const CLI::App& app, const CLI::ParseError& error) {
   const auto help = command_line(*innermost(app));
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
@@ -198,12 +230,7 @@ void fail_parse(const CLI::App& app, const CLI::ParseError& error) {
            option_hint(name, known_options(app)), help);
     }
   }
-  if (std::string_view(error.what()).starts_with("inputs is required")) {
-    const auto* inputs = innermost(app)->get_option_no_throw("inputs");
-    fail(ErrorKind::Usage,
-         "[cli.parse] what to work on is missing; expected '{}'. See '{} --help'.",
-         inputs == nullptr ? "a path" : inputs->get_description(), help);
-  }
+  check_missing(*innermost(app), error.what(), help);
   fail(ErrorKind::Usage, "[cli.parse] {}. See '{} --help'.", trim(error.what()), help);
 }
 

@@ -28,8 +28,8 @@ constexpr WishOption kWishOptions[] = {
     {"--fused", "fused", "WHEN", "auto, on or off: our own kernels"},
     {"--pin-memory", "pin_memory", "WHEN", "auto, on or off"},
     {"--world-size", "world_size", "N", "processes of one training run"},
-    {"--threads", "threads", "N", "compute threads on the CPU"},
-    {"--prefetch-threads", "prefetch_threads", "N", "threads that prepare data"},
+    {"--threads", "threads", "N", "compute threads on the CPU, or auto: every core"},
+    {"--prefetch-threads", "prefetch_threads", "N", "threads that prepare data, or auto"},
 };
 
 }  // namespace

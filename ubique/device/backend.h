@@ -35,7 +35,7 @@ class Backend {
   virtual c10::Device torch_device(int index) const = 0;
 
   /// (optional) Records work that is then launched as one; see recording.h.
-  virtual std::unique_ptr<Recording> record(c10::Device /*device*/,
+  virtual std::unique_ptr<Recording> record(c10::Device /*device*/, const std::string& /*name*/,
                                             const std::function<void()>& /*work*/) {
     return nullptr;
   }

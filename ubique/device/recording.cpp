@@ -6,10 +6,11 @@
 
 namespace ubique::device {
 
-std::unique_ptr<Recording> record(c10::Device device, const std::function<void()>& work) {
+std::unique_ptr<Recording> record(c10::Device device, const std::string& name,
+                                  const std::function<void()>& work) {
   for (auto* backend : backends()) {
     if (backend->torch_device(0).type() != device.type()) continue;
-    if (auto recording = backend->record(device, work)) return recording;
+    if (auto recording = backend->record(device, name, work)) return recording;
   }
   return nullptr;
 }

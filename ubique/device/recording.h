@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace ubique::device {
 
@@ -19,7 +20,9 @@ class Recording {
 
 /// Runs `work` a few times to warm up, so that libraries choose their algorithms, then records it.
 /// The work must read and write the same memory every time and never synchronise with the host.
-/// nullptr if the device cannot record, or the work cannot be recorded (a warning says why).
-std::unique_ptr<Recording> record(c10::Device device, const std::function<void()>& work);
+/// nullptr if the device cannot record, or the work cannot be recorded: a warning says why, and
+/// calls the work by its `name` ("a training update").
+std::unique_ptr<Recording> record(c10::Device device, const std::string& name,
+                                  const std::function<void()>& work);
 
 }  // namespace ubique::device

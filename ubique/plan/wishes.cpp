@@ -11,6 +11,8 @@
 namespace ubique::plan {
 namespace {
 
+constexpr int kMostThreads = 1024;  // more is a typing error; creating them would end the program
+
 struct AttentionName {
   const char* name;
   std::optional<Attention> value;
@@ -59,12 +61,13 @@ Toggle read_toggle(const Config& config, std::string_view key) {
 }
 
 template <typename T>
-T read_count(const Config& config, std::string_view key, T fallback, T least) {
+T read_count(const Config& config, std::string_view key, T fallback, T least,
+             T most = kMostSamples) {
   if (config.get<std::string>(key, "auto") == "auto") return fallback;
   const auto value = config.get<T>(key, fallback);
-  check(value == fallback || (value >= least && value <= kMostSamples), ErrorKind::Usage,
-        "[plan.wishes] {}: {} is out of range; got {}, expected {} to {}.", config.where(key), key,
-        value, least, kMostSamples);
+  check(value >= least && value <= most, ErrorKind::Usage,
+        "[plan.wishes] {}: {} is out of range; got {}, expected {} to {}, or auto.",
+        config.where(key), key, value, least, most);
   return value;
 }
 
@@ -167,8 +170,8 @@ Wishes read_wishes(const Config& config) {
       {{"strict", Numerics::Strict}, {"balanced", Numerics::Balanced}, {"fast", Numerics::Fast}},
       Numerics::Balanced);
   wishes.world_size = read_count<int>(config, "world_size", 1, 1);
-  wishes.threads = read_count<int>(config, "threads", 0, 1);
-  wishes.prefetch_threads = read_count<int>(config, "prefetch_threads", -1, 0);
+  wishes.threads = read_count<int>(config, "threads", 0, 1, kMostThreads);
+  wishes.prefetch_threads = read_count<int>(config, "prefetch_threads", -1, 0, kMostThreads);
   read_adopted_keys(config, wishes);
   return wishes;
 }

@@ -3,22 +3,71 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <thread>
+
 #include "ubique/backend/cuda/runtime/compiler.h"
+#include "ubique/base/parallel.h"
 
 using namespace ubique;
 using backend::cuda::compile;
 
 namespace {
 
-void expect_compiled(const std::string& source, const std::vector<std::string>& defines,
-                     int capability) {
-  CAPTURE(source);
-  CAPTURE(capability);
-  const auto compiled = compile(source, defines, capability);
-  CHECK_MESSAGE(compiled.fault.empty(), compiled.fault);
-  CHECK(
-      compiled.code.starts_with("\x7f"
-                                "ELF"));
+struct SourceCase {
+  std::string source;
+  std::vector<std::string> defines;
+  int capability = 90;
+};
+
+/// Compiles on every core: one after the other, the sources of all architectures take minutes.
+void expect_compiled(const std::vector<SourceCase>& cases) {
+  std::vector<backend::cuda::Compiled> results(cases.size());
+  const auto threads = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  parallel_for(static_cast<std::int64_t>(cases.size()), threads, [&](auto begin, auto end) {
+    for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
+      results[i] = compile(cases[i].source, cases[i].defines, cases[i].capability);
+    }
+  });
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    CAPTURE(cases[i].source);
+    CAPTURE(cases[i].capability);
+    CHECK_MESSAGE(results[i].fault.empty(), results[i].fault);
+    CHECK(
+        results[i].code.starts_with("\x7f"
+                                    "ELF"));
+  }
+}
+
+/// What one number format needs on one architecture; formats 0 and 1 have 16 bits.
+void add_cases(std::vector<SourceCase>& cases, int capability, int scalar) {
+  const auto type = fmt::format("SCALAR={}", scalar);
+  const auto add = [&](const char* source, std::vector<std::string> defines) {
+    defines.insert(defines.begin(), type);
+    cases.push_back({source, std::move(defines), capability});
+  };
+  add("norm_act.cu", {fmt::format("ACTIVATION={}", scalar + 1)});
+  add("rows.cu", {"VECTORS=64"});
+  add("heads.cu", {"HALF=4"});
+  for (const int stride : {1, 2}) {
+    add("pictures.cu", {fmt::format("STRIDE={}", stride), fmt::format("FROM={}", stride - 1),
+                        "GROUPS=4", "PARTS=32"});
+  }
+  add("token_gradient.cu", {});
+  if (scalar < 2) {
+    for (const auto& [width, warps] : {std::pair{768, 1}, {2048, 2}, {6144, 8}}) {
+      add("add_norm.cu", {fmt::format("WIDTH={}", width), fmt::format("WARPS={}", warps),
+                          fmt::format("WIDE_RESIDUAL={}", scalar), "CENTER=1"});
+    }
+  }
+  if (scalar == 2 || capability < 80) return;
+  for (const char* source : {"attend.cu", "attend_backward.cu"}) {
+    add(source, {"LENGTH=97", "HEAD=64", "HEADS=8", "CAUSAL=1", "ROTATE=1"});
+  }
+  for (const int channels : {8, 24, 32}) {
+    const auto width = fmt::format("CHANNELS={}", channels);
+    add("weight_gradient.cu", {width, "TILE=128"});
+    add("convolve.cu", {width, "TILE=64", "PLANES=4", "RELU=1"});
+  }
 }
 
 }  // namespace
@@ -31,63 +80,35 @@ TEST_CASE("cuda sources: every source compiles for every architecture, without a
             "channel_gate_backward.cu", "convolve.cu", "few_channels.cu", "few_tokens.cu",
             "flash.cu", "heads.cu", "norm_act.cu", "pictures.cu", "rows.cu", "token_gradient.cu",
             "token_mix.cu", "token_mix_backward.cu", "token_mix_few.cu", "weight_gradient.cu"});
+  std::vector<SourceCase> cases;
   for (const int capability : {75, 80, 86, 89, 90}) {
-    for (int scalar = 0; scalar < 3; ++scalar) {
-      const auto type = fmt::format("SCALAR={}", scalar);
-      expect_compiled("norm_act.cu", {type, fmt::format("ACTIVATION={}", scalar + 1)}, capability);
-      expect_compiled("rows.cu", {type, "VECTORS=64"}, capability);
-      expect_compiled("heads.cu", {type, "HALF=4"}, capability);
-      expect_compiled("token_gradient.cu", {type}, capability);
-      for (const char* sizes : {"WIDTH=768", "WIDTH=2048", "WIDTH=6144"}) {
-        if (scalar == 2) continue;
-        const int warps = sizes == std::string("WIDTH=768") ? 1 : sizes[6] == '2' ? 2 : 8;
-        expect_compiled("add_norm.cu",
-                        {type, sizes, fmt::format("WARPS={}", warps),
-                         fmt::format("WIDE_RESIDUAL={}", scalar), "CENTER=1"},
-                        capability);
-      }
-      if (scalar < 2 && capability >= 80) {
-        for (const char* source : {"attend.cu", "attend_backward.cu"}) {
-          expect_compiled(source, {type, "LENGTH=97", "HEAD=64", "HEADS=8", "CAUSAL=1", "ROTATE=1"},
-                          capability);
-        }
-      }
-      for (const int stride : {1, 2}) {
-        expect_compiled("pictures.cu",
-                        {type, fmt::format("STRIDE={}", stride), fmt::format("FROM={}", stride - 1),
-                         "GROUPS=4", "PARTS=32"},
-                        capability);
-      }
-      if (scalar == 2 || capability < 80) continue;
-      for (const int channels : {8, 24, 32}) {
-        const auto width = fmt::format("CHANNELS={}", channels);
-        expect_compiled("weight_gradient.cu", {type, width, "TILE=128"}, capability);
-        expect_compiled("convolve.cu", {type, width, "TILE=64", "PLANES=4", "RELU=1"}, capability);
-      }
-    }
+    for (int scalar = 0; scalar < 3; ++scalar) add_cases(cases, capability, scalar);
   }
+  expect_compiled(cases);
 }
 
 TEST_CASE("cuda sources: Hopper's kernels compile without a card") {
+  std::vector<SourceCase> cases;
   for (const int length : {97, 81}) {
     for (const char* source : {"token_mix.cu", "token_mix_backward.cu", "token_mix_few.cu"}) {
-      expect_compiled(
-          source,
-          {"SCALAR=1", "STAGES=2", fmt::format("LENGTH={}", length), "WIDTH=512", "INNER=512"}, 90);
+      cases.push_back(
+          {source,
+           {"SCALAR=1", "STAGES=2", fmt::format("LENGTH={}", length), "WIDTH=512", "INNER=512"}});
     }
     for (const char* source : {"few_tokens.cu", "few_channels.cu"}) {
-      expect_compiled(source, {fmt::format("LENGTH={}", length), "WIDTH=512", "INNER=1536"}, 90);
+      cases.push_back({source, {fmt::format("LENGTH={}", length), "WIDTH=512", "INNER=1536"}});
     }
   }
   for (const int flag : {0, 1}) {
-    expect_compiled("flash.cu",
-                    {"STAGES=4", "LENGTH=916", "HEADS=8", fmt::format("CAUSAL={}", flag)}, 90);
-    expect_compiled(
-        "channel_gate.cu",
-        {"STAGES=8", "SPLIT=2", "WIDTH=512", "INNER=1536", fmt::format("KEEP={}", flag)}, 90);
+    cases.push_back(
+        {"flash.cu", {"STAGES=4", "LENGTH=916", "HEADS=8", fmt::format("CAUSAL={}", flag)}});
+    cases.push_back(
+        {"channel_gate.cu",
+         {"STAGES=8", "SPLIT=2", "WIDTH=512", "INNER=1536", fmt::format("KEEP={}", flag)}});
   }
-  expect_compiled("channel_gate_backward.cu",
-                  {"STAGES=8", "SPLIT=2", "WIDTH=512", "INNER=1536", "TILES=1"}, 90);
+  cases.push_back(
+      {"channel_gate_backward.cu", {"STAGES=8", "SPLIT=2", "WIDTH=512", "INNER=1536", "TILES=1"}});
+  expect_compiled(cases);
 }
 
 TEST_CASE("cuda sources: a compile error is reported") {

@@ -105,9 +105,9 @@ class CudaBackend final : public device::Backend {
     return {c10::kCUDA, static_cast<c10::DeviceIndex>(index)};
   }
 
-  std::unique_ptr<device::Recording> record(c10::Device device,
+  std::unique_ptr<device::Recording> record(c10::Device device, const std::string& name,
                                             const std::function<void()>& work) override {
-    return cuda::record(device, work);
+    return cuda::record(device, name, work);
   }
 
   Detection detect() override {

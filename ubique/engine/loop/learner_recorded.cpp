@@ -50,7 +50,7 @@ void Learner::record() {
   };
   optimizer_->prepare(schedule_->at(0));  // any rates will do
   try {
-    recorded.work = device::record(device_, [&] {
+    recorded.work = device::record(device_, "a training update", [&] {
       optimizer_->zero_grad();
       sum_.emplace(model_, scaler_, device_.type(), autocast_of(plan_));
       sum_->add(recorded.batch);

@@ -76,7 +76,8 @@ class CudaGraph final : public device::Recording {
 
 }  // namespace
 
-std::unique_ptr<device::Recording> record(c10::Device device, const std::function<void()>& work) {
+std::unique_ptr<device::Recording> record(c10::Device device, const std::string& name,
+                                          const std::function<void()>& work) {
   if (!functions().complete()) {
     log::warn_once("cuda.graph",
                    "[cuda.graph] this LibTorch has other functions for CUDA graphs than we know: "
@@ -98,10 +99,11 @@ std::unique_ptr<device::Recording> record(c10::Device device, const std::functio
     return graph;
   } catch (const c10::Error& error) {
     if (device::is_out_of_memory(error)) throw;
-    log::warn_once("cuda.graph",
-                   fmt::format("[cuda.graph] the work cannot be recorded, so kernels are launched "
+    const std::string message = error.what_without_backtrace();  // advice for debugging follows
+    log::warn_once("cuda.graph " + name,
+                   fmt::format("[cuda.graph] {} cannot be recorded, so its kernels are launched "
                                "one by one: {}",
-                               error.what_without_backtrace()));
+                               name, message.substr(0, message.find('\n'))));
     return nullptr;
   }
 }

@@ -6,6 +6,7 @@
 
 namespace ubique::backend::cuda {
 
-std::unique_ptr<device::Recording> record(c10::Device device, const std::function<void()>& work);
+std::unique_ptr<device::Recording> record(c10::Device device, const std::string& name,
+                                          const std::function<void()>& work);
 
 }  // namespace ubique::backend::cuda

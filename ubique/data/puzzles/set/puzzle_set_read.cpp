@@ -263,8 +263,9 @@ PuzzleSet read_puzzle_set(const fs::path& folder, const std::string& split) {
   check_readable(split_folder);
   std::error_code error;
   check(fs::is_directory(split_folder, error), ErrorKind::Input,
-        "[data.puzzles] no {} in {}; expected a folder of puzzles with {}/dataset.json. `ubique "
-        "data trm sudoku -o FOLDER` makes one.",
+        "[data.puzzles] no {} in {}; expected a folder of puzzles or conversations with "
+        "{}/dataset.json. `ubique data trm sudoku -o FOLDER` and `ubique data trm chat FILE -o "
+        "FOLDER` make one.",
         split, folder.string(), split);
   const auto metadata = read_metadata(split_folder / "dataset.json");
   auto set = read_one_set(split_folder, metadata.sets.front(), metadata);

@@ -50,8 +50,8 @@ Predictor::Recorded& Predictor::recorded(const at::Tensor& images) {
   if (same != recorded_.end()) return *same;
   if (recorded_.size() == kMostRecordings) recorded_.erase(recorded_.begin());
   Recorded fresh{images.clone(at::MemoryFormat::Contiguous), {}, {}};
-  fresh.work =
-      device::record(images.device(), [&] { fresh.maps = network_->forward(fresh.images); });
+  fresh.work = device::record(images.device(), "MSI-Net's forward pass",
+                              [&] { fresh.maps = network_->forward(fresh.images); });
   return recorded_.emplace_back(std::move(fresh));
 }
 

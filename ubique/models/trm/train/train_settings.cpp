@@ -59,6 +59,15 @@ void accept_unused_keys(const Config& config) {
   }
 }
 
+/// Causal attention is for conversations, so somebody who sets it has no use for sudokus.
+[[noreturn]] void fail_without_data(const Config& config) {
+  const bool chat = config.get("arch.causal", false);
+  fail(ErrorKind::Usage,
+       "[trm.train] which {}? got no data_paths; give -d FOLDER. `ubique data trm {} -o FOLDER` "
+       "makes some.",
+       chat ? "conversations" : "puzzles", chat ? "chat FILE" : "sudoku");
+}
+
 /// The length is the data set's; people of the original set it with the network.
 void refuse_seq_len(const Config& config) {
   const auto length = config.find<std::string>("arch.seq_len");
@@ -143,9 +152,7 @@ TrainSettings read_train_settings(const engine::Request& request) {
   TrainSettings settings;
   settings.data = read_folders(config, "data_paths");
   settings.test = read_folders(config, "data_paths_test");
-  check(!settings.data.empty(), ErrorKind::Usage,
-        "[trm.train] which puzzles? got no data_paths; give -d FOLDER. `ubique data trm sudoku -o "
-        "FOLDER` makes some.");
+  if (settings.data.empty()) fail_without_data(config);
   settings.recipe = engine::read_recipe(config, original_recipe());
   read_schedule_keys(config, settings.recipe.schedule);
   check(settings.recipe.schedule.name != "onecycle", ErrorKind::Usage,

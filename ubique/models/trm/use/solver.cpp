@@ -176,7 +176,8 @@ Solver::SlotBatch& Solver::slot_batch_for(std::int64_t count) {
     slot_batch_ = std::make_unique<SlotBatch>(make_slot_batch(size));
     if (options_.record) {
       slot_batch_->recording =
-          device::record(slot_batch_->min_steps.device(), [this] { step(*slot_batch_); });
+          device::record(slot_batch_->min_steps.device(), "a step of TRM over puzzles that halt",
+                         [this] { step(*slot_batch_); });
     }
   }
   slot_batch_->slots.halted.fill_(true);  // recording runs steps as well
@@ -234,8 +235,8 @@ Solver::FixedBatch& Solver::fixed_batch_for(std::int64_t rows) {
   if (fits) return *fixed_batch_;
   fixed_batch_ = std::make_unique<FixedBatch>(make_fixed_batch(rows));
   if (options_.record) {
-    fixed_batch_->recording =
-        device::record(fixed_batch_->results.device(), [this] { all_steps(*fixed_batch_, {}); });
+    fixed_batch_->recording = device::record(fixed_batch_->results.device(), "all steps of TRM",
+                                             [this] { all_steps(*fixed_batch_, {}); });
   }
   return *fixed_batch_;
 }
