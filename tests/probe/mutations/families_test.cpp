@@ -112,3 +112,25 @@ TEST_CASE("families: every op that TRM calls has a probe") {
   CHECK(runs.called("_log_softmax"));
   check_all_probed(runs);
 }
+
+TEST_CASE("families: every op that codelm calls has a probe") {
+  FamilyRuns runs;
+  const auto sources = fmt::format("{}/tests/cli/helpers", UBIQUE_SOURCE_DIR);
+  runs.run("data codelm tokenizer " + sources + " -o tokenizer.json --size 300");
+  const std::string small = "--sequences " + sources +
+                            " --tokenizer tokenizer.json --layers 1 --hidden 64 --heads 4 "
+                            "--context 64 -e 1 --max-steps 1 --effective-batch 2 --threads 1 ";
+  runs.run("train codelm " + small + "-o whole --val-rows 2 --sample-prompts 'def ' --dropout 0.1");
+  const std::string adapters = "--model base --lora --sequences " + sources +
+                               " -e 1 --max-steps 1 --effective-batch 2 --val-rows 2 --threads 1 ";
+  runs.run("convert codelm whole -o base --format huggingface");
+  runs.run("train codelm " + adapters + "-o lora --fim-rate 0");
+  runs.run("train codelm " + adapters + "-o qlora --base-weights nf4");
+  runs.run("train codelm " + adapters + "-o q8 --base-weights int8");
+  runs.run("evaluate codelm --model lora -d " + sources + " --threads 1");
+  runs.run("run codelm --model base --prompt 'def ' --max-new-tokens 4 --threads 1");
+  runs.run("run codelm --model base --weights int4 --prompt 'def ' --max-new-tokens 4 --threads 1");
+  CHECK(runs.called("embedding_dense_backward"));
+  CHECK(runs.called("native_layer_norm"));
+  check_all_probed(runs);
+}

@@ -108,6 +108,7 @@ std::vector<ElementaryOp> pointwise_ops() {
     {"reciprocal", Row::F32, {positive(kShape)}, unary<at::reciprocal>},
     {"pow",     Row::F32, {positive(kShape)},
      [](const Tensors& in) { return Tensors{in[0].pow(-2), in[0].square()}; }},
+    {"floor",   Row::F32Forward, {values(kShape)}, unary<at::floor>},
     {"sign",    Row::F32Forward, {values(kShape)}, unary<at::sign>},
     {"sgn",     Row::F32Forward, {values(kShape)}, unary<at::sgn>},
     {"atan2",   Row::F32Forward, {values(kShape), values(kShape)}, binary<at::atan2>},
