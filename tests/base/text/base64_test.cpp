@@ -6,9 +6,13 @@
 using namespace ubique;
 
 TEST_CASE("base64: the examples of RFC 4648, both ways") {
-  const std::pair<const char*, const char*> examples[] = {
-      {"", ""},         {"f", "Zg=="},     {"fo", "Zm8="},        {"foo", "Zm9v"},
-      {"foob", "Zm9vYg=="}, {"fooba", "Zm9vYmE="}, {"foobar", "Zm9vYmFy"}};
+  const std::pair<const char*, const char*> examples[] = {{"", ""},
+                                                          {"f", "Zg=="},
+                                                          {"fo", "Zm8="},
+                                                          {"foo", "Zm9v"},
+                                                          {"foob", "Zm9vYg=="},
+                                                          {"fooba", "Zm9vYmE="},
+                                                          {"foobar", "Zm9vYmFy"}};
   for (const auto& [bytes, text] : examples) {
     CHECK(base64(bytes) == text);
     CHECK(from_base64(text) == bytes);

@@ -40,11 +40,9 @@ TEST_CASE("front end: English lines") {
   CHECK(say("$1,234.50 & £1 & 20.15€") ==
         "one thousand, two hundred and thirty-four dollars, fifty cents and one pound sterling and "
         "twenty euro, fifteen cents");
-  CHECK(say("The 3rd, 22nd and 101st") ==
-        "the third, twenty-second and one hundred and first");
+  CHECK(say("The 3rd, 22nd and 101st") == "the third, twenty-second and one hundred and first");
   CHECK(say("Dr. Who vs. Mrs. Smith Jr.") == "doctor who vs. misess smith junior");
-  CHECK(say("100% \"sure\" @ 40°  #1") ==
-        "one hundred percent sure at forty degree hash one");
+  CHECK(say("100% \"sure\" @ 40°  #1") == "one hundred percent sure at forty degree hash one");
   CHECK(say("007 and 12345678901234567890") ==
         "seven and one two three four five six seven eight nine zero one two three four five six "
         "seven eight nine zero");

@@ -47,11 +47,12 @@ TEST_CASE("tokenizer: parts that would change the tokens are refused by name") {
   CHECK(contains(refusal_with("/decoder", {{"type", "Metaspace"}}),
                  "pre_tokenizer ByteLevel with another decoder"));
   CHECK(contains(refusal_with("/model/type", "Unigram"), "Unigram over bytes"));
-  CHECK(contains(refusal_with("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "*"}}),
-                 "precompiled_charsmap is not understood"));
-  CHECK(contains(refusal_with("/normalizer",
-                              {{"type", "Precompiled"}, {"precompiled_charsmap", "/////wAA"}}),
-                 "precompiled_charsmap is cut short"));
+  CHECK(contains(
+      refusal_with("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "*"}}),
+      "precompiled_charsmap is not understood"));
+  CHECK(contains(
+      refusal_with("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "/////wAA"}}),
+      "precompiled_charsmap is cut short"));
   CHECK(contains(refusal_with("/decoder", {{"type", "WordPiece"}}), "decoder 'WordPiece'"));
   CHECK(contains(refusal_with("/decoder", nullptr), "expected ByteLevel as both"));
   const auto digits = Json{{"type", "Digits"}, {"individual_digits", true}};
@@ -60,7 +61,8 @@ TEST_CASE("tokenizer: parts that would change the tokens are refused by name") {
       refusal_with("/pre_tokenizer",
                    {{"type", "Sequence"}, {"pretokenizers", {{{"type", "ByteLevel"}}, digits}}}),
       "after ByteLevel"));
-  CHECK(contains(refusal_with("/pre_tokenizer", {{"type", "Whitespace"}}), "decoder ByteLevel alone"));
+  CHECK(contains(refusal_with("/pre_tokenizer", {{"type", "Whitespace"}}),
+                 "decoder ByteLevel alone"));
   CHECK(contains(refusal_with("/pre_tokenizer", nullptr), "pre_tokenizer without a type"));
   CHECK(contains(
       refusal_with("/pre_tokenizer",

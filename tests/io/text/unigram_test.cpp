@@ -24,8 +24,14 @@ Json unigram_file() {
   file["added_tokens"].push_back({{"id", 0}, {"content", "<unk>"}, {"special", true}});
   file["model"] = {{"type", "Unigram"}, {"unk_id", 0}};
   auto& vocabulary = file["model"]["vocab"];
-  for (const auto& [token, score] : {std::pair("<unk>", 0.0), {"▁", -2.0}, {"a", -3.0}, {"b", -3.0},
-                                     {"ab", -4.0}, {"▁a", -4.5}, {"ba", -7.0}, {"é", -5.0}}) {
+  for (const auto& [token, score] : {std::pair("<unk>", 0.0),
+                                     {"▁", -2.0},
+                                     {"a", -3.0},
+                                     {"b", -3.0},
+                                     {"ab", -4.0},
+                                     {"▁a", -4.5},
+                                     {"ba", -7.0},
+                                     {"é", -5.0}}) {
     vocabulary.push_back({token, score});
   }
   return file;
@@ -37,9 +43,9 @@ io::Tokenizer unigram(const Json& file) { return io::parse_tokenizer_json(file.d
 
 TEST_CASE("unigram: the highest sum of scores wins, not the longest token") {
   const auto tokenizer = unigram(unigram_file());
-  CHECK(tokenizer.encode("ab") == Ids{1, 4});         // ▁ ab: -6 beats ▁a b: -7.5
-  CHECK(tokenizer.encode("a") == Ids{5});             // ▁a: -4.5 beats ▁ a: -5
-  CHECK(tokenizer.encode("bab") == Ids{1, 3, 4});     // ▁ b ab: -9 beats ▁ ba b: -12
+  CHECK(tokenizer.encode("ab") == Ids{1, 4});      // ▁ ab: -6 beats ▁a b: -7.5
+  CHECK(tokenizer.encode("a") == Ids{5});          // ▁a: -4.5 beats ▁ a: -5
+  CHECK(tokenizer.encode("bab") == Ids{1, 3, 4});  // ▁ b ab: -9 beats ▁ ba b: -12
   CHECK(tokenizer.encode("a b") == Ids{5, 1, 3});
   CHECK(tokenizer.encode("") == Ids{});
   CHECK(tokenizer.decode(tokenizer.encode("ab ba é")) == "ab ba é");
@@ -63,12 +69,14 @@ TEST_CASE("unigram: a run of unknown characters is one token, or bytes if the fi
 
 TEST_CASE("unigram: a written file is read again with the same meaning") {
   auto file = unigram_file();
-  file["normalizer"] = {{"type", "Sequence"},
-                        {"normalizers",
-                         {{{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}},
-                          {{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", " "}}}}};
-  file["pre_tokenizer"] = {{"type", "Sequence"},
-                           {"pretokenizers", {{{"type", "WhitespaceSplit"}}, file["pre_tokenizer"]}}};
+  file["normalizer"] = {
+      {"type", "Sequence"},
+      {"normalizers",
+       {{{"type", "Strip"}, {"strip_left", true}, {"strip_right", true}},
+        {{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", " "}}}}};
+  file["pre_tokenizer"] = {
+      {"type", "Sequence"},
+      {"pretokenizers", {{{"type", "WhitespaceSplit"}}, file["pre_tokenizer"]}}};
   const auto tokenizer = unigram(file);
   const auto again = io::parse_tokenizer_json(io::tokenizer_json(tokenizer.model()), "again");
   for (const char* text : {"  a   b ", "ab\tba", "\u3000é", "x", ""}) {
@@ -102,7 +110,7 @@ TEST_CASE("unigram: a table replaces the shortest text that a visible character 
   file["normalizer"] = {{"type", "Precompiled"}, {"precompiled_charsmap", base64(table)}};
   const auto tokenizer = unigram(file);
   CHECK(tokenizer.encode("a") == Ids{1, 3});
-  CHECK(tokenizer.encode("a\u0301") == Ids{1, 3});              // the accent goes with it
+  CHECK(tokenizer.encode("a\u0301") == Ids{1, 3});  // the accent goes with it
   CHECK(tokenizer.encode("a\u0301\u0301") == Ids{1, 3});
   CHECK(tokenizer.encode("a\u0301\u0301\u0301") == Ids{1, 3, 0});  // too long: one by one
   const auto again = io::parse_tokenizer_json(io::tokenizer_json(tokenizer.model()), "again");

@@ -24,29 +24,30 @@ using Pair = std::pair<std::string_view, std::string_view>;
 struct SpokenTables {
   std::span<const Pair> abbreviations;  // before a full stop
   std::array<std::string_view, 7> symbols;
-  std::span<const std::string_view> ordinals;  // what follows the digits; the first that fits counts
+  std::span<const std::string_view>
+      ordinals;  // what follows the digits; the first that fits counts
 };
 
 constexpr std::array<std::string_view, 7> kSymbols = {"&", "@", "%", "#", "$", "£", "°"};
 
-constexpr Pair kEnglish[] = {
-    {"mrs", "misess"},    {"mr", "mister"},    {"dr", "doctor"},   {"st", "saint"},
-    {"co", "company"},    {"jr", "junior"},    {"maj", "major"},   {"gen", "general"},
-    {"drs", "doctors"},   {"rev", "reverend"}, {"lt", "lieutenant"}, {"hon", "honorable"},
-    {"sgt", "sergeant"},  {"capt", "captain"}, {"esq", "esquire"}, {"ltd", "limited"},
-    {"col", "colonel"},   {"ft", "fort"}};
-constexpr Pair kSpanish[] = {{"sra", "señora"}, {"sr", "señor"},    {"dr", "doctor"},
-                             {"dra", "doctora"}, {"st", "santo"},   {"co", "compañía"},
-                             {"jr", "junior"},  {"ltd", "limitada"}};
+constexpr Pair kEnglish[] = {{"mrs", "misess"},   {"mr", "mister"},     {"dr", "doctor"},
+                             {"st", "saint"},     {"co", "company"},    {"jr", "junior"},
+                             {"maj", "major"},    {"gen", "general"},   {"drs", "doctors"},
+                             {"rev", "reverend"}, {"lt", "lieutenant"}, {"hon", "honorable"},
+                             {"sgt", "sergeant"}, {"capt", "captain"},  {"esq", "esquire"},
+                             {"ltd", "limited"},  {"col", "colonel"},   {"ft", "fort"}};
+constexpr Pair kSpanish[] = {{"sra", "señora"},  {"sr", "señor"},    {"dr", "doctor"},
+                             {"dra", "doctora"}, {"st", "santo"},    {"co", "compañía"},
+                             {"jr", "junior"},   {"ltd", "limitada"}};
 constexpr Pair kGerman[] = {
     {"fr", "frau"}, {"dr", "doktor"}, {"st", "sankt"}, {"co", "firma"}, {"jr", "junior"}};
-constexpr Pair kFrench[] = {{"mme", "madame"},   {"mr", "monsieur"}, {"dr", "docteur"},
-                            {"st", "saint"},     {"co", "compagnie"}, {"jr", "junior"},
+constexpr Pair kFrench[] = {{"mme", "madame"}, {"mr", "monsieur"},  {"dr", "docteur"},
+                            {"st", "saint"},   {"co", "compagnie"}, {"jr", "junior"},
                             {"ltd", "limitée"}};
-constexpr Pair kItalian[] = {{"sig", "signore"}, {"dr", "dottore"}, {"st", "santo"},
-                             {"co", "compagnia"}, {"jr", "junior"}, {"ltd", "limitata"}};
-constexpr Pair kPortuguese[] = {{"sra", "senhora"}, {"sr", "senhor"},  {"dr", "doutor"},
-                                {"dra", "doutora"}, {"st", "santo"},   {"co", "companhia"},
+constexpr Pair kItalian[] = {{"sig", "signore"},  {"dr", "dottore"}, {"st", "santo"},
+                             {"co", "compagnia"}, {"jr", "junior"},  {"ltd", "limitata"}};
+constexpr Pair kPortuguese[] = {{"sra", "senhora"}, {"sr", "senhor"},   {"dr", "doutor"},
+                                {"dra", "doutora"}, {"st", "santo"},    {"co", "companhia"},
                                 {"jr", "júnior"},   {"ltd", "limitada"}};
 
 constexpr std::string_view kEnglishOrdinals[] = {"st", "nd", "rd", "th"};
@@ -122,7 +123,8 @@ std::string replace_matches(std::string_view text, const Matcher& matcher) {
 /// In English by commas; elsewhere the original takes any character between groups.
 std::size_t grouped_end(std::string_view text, std::size_t at, bool english) {
   if (!is_digit(text, at) || is_word_before(text, at)) return 0;
-  for (std::size_t digits = std::min<std::size_t>(3, digits_end(text, at) - at); digits > 0; --digits) {
+  for (std::size_t digits = std::min<std::size_t>(3, digits_end(text, at) - at); digits > 0;
+       --digits) {
     std::vector<std::size_t> ends = {at + digits};
     while (ends.back() < text.size() && (!english || text[ends.back()] == ',')) {
       const auto group = ends.back() + code_point_at(text, ends.back()).length;

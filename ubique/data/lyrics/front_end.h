@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a line of lyrics speakable as the lyric encoder was trained to read it: lower case, numbers,
-// amounts of money, ordinals, abbreviations and symbols as words.
+// Makes a line of lyrics speakable as the lyric encoder was trained to read it: lower case,
+// numbers, amounts of money, ordinals, abbreviations and symbols as words.
 #pragma once
 
 #include <string>

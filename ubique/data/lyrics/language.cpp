@@ -44,10 +44,10 @@ constexpr std::array<std::string_view, 6> kSmallWords = {
     " il lo la gli le un una che di e in mi ti tu io sono sei è non per con come più ma se quando "
     "amore notte cuore sole vita della del nel questa questo mio mia stasera quanto anche ci ",
     " o os as um uma que de e em eu você tu te me é não por com para se como mais mas quando meu "
-    "minha amor noite coração sol vida sem já tudo nunca sempre do da no na vou sei tenho "};
+    "minha amor noite coração sol vida sem já tudo nunca sempre do da vou sei tenho "};
 constexpr std::array<std::string_view, 6> kLetters = {"' th wh ight ", "ñ ¿ ¡ ción ",
-                                                      "ß ä ö ü sch ", "ç œ ê è ù l' d' j' t' ",
-                                                      "ì ò zz gli ", "ã õ ç nh lh ções "};
+                                                      "ß ä ö ü sch ",  "ç œ ê è ù l' d' j' t' ",
+                                                      "ì ò zz gli ",   "ã õ ç nh lh ções "};
 
 /// Calls `each` for the words of a list with blanks around them.
 template <typename Each>

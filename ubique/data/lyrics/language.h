@@ -13,9 +13,9 @@
 namespace ubique::data {
 
 enum class LyricText {
-  Speakable,   ///< numbers, abbreviations and symbols are spoken
-  AsWritten,   ///< letters as they are; numbers must be written as words
-  Romanised,   ///< only as romanised text: pinyin with tone digits, romaji, romanised Korean
+  Speakable,  ///< numbers, abbreviations and symbols are spoken
+  AsWritten,  ///< letters as they are; numbers must be written as words
+  Romanised,  ///< only as romanised text: pinyin with tone digits, romaji, romanised Korean
 };
 
 struct LyricLanguage {

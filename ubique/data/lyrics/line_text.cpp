@@ -18,8 +18,8 @@ bool is_word_at(std::string_view text, std::size_t at) {
   if (at >= text.size()) return false;
   const auto point = code_point_at(text, at);
   const auto kind = io::character_class(point.value);
-  return point.valid && (kind == io::CharacterClass::Letter ||
-                         kind == io::CharacterClass::Number || point.value == '_');
+  return point.valid && (kind == io::CharacterClass::Letter || kind == io::CharacterClass::Number ||
+                         point.value == '_');
 }
 
 bool is_word_before(std::string_view text, std::size_t at) {

@@ -107,7 +107,9 @@ std::vector<LyricLine> LyricTokenizer::encode_lines(std::string_view lyrics,
     LyricLine& made = lines.emplace_back();
     if (!line.empty()) {
       const auto* guess = given != nullptr ? given : guess_line_language(line);
-      made.language = begins_with_tag(line) ? find_lyric_language("en") : guess != nullptr ? guess : &song;
+      made.language = begins_with_tag(line) ? find_lyric_language("en")
+                      : guess != nullptr    ? guess
+                                            : &song;
       in_line(lines.size(), line, [&] {
         check(line.size() <= kLongestLine, ErrorKind::Input,
               "[data.lyrics] a line is too long; got {} bytes, expected at most {}.", line.size(),

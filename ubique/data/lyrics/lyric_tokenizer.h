@@ -15,15 +15,15 @@
 namespace ubique::data {
 
 struct LyricOptions {
-  std::string language = {};       ///< a code such as "en"; empty: guessed for each line
-  std::int64_t most_ids = 4'096;   ///< the encoder's attention grows with the square of them
+  std::string language = {};      ///< a code such as "en"; empty: guessed for each line
+  std::int64_t most_ids = 4'096;  ///< the encoder's attention grows with the square of them
 };
 
 /// A line as it was understood.
 struct LyricLine {
-  std::string text;                          ///< as it is spoken; empty for an empty line
-  const LyricLanguage* language = nullptr;   ///< nullptr for an empty line
-  std::vector<std::int32_t> ids = {};        ///< with the [SPACE] that ends the line
+  std::string text;                         ///< as it is spoken; empty for an empty line
+  const LyricLanguage* language = nullptr;  ///< nullptr for an empty line
+  std::vector<std::int32_t> ids = {};       ///< with the [SPACE] that ends the line
 };
 
 class LyricTokenizer {

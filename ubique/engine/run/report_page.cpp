@@ -10,10 +10,10 @@
 #include <numeric>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/base64.h"
 #include "ubique/base/text/embedded.h"
 #include "ubique/base/text/json.h"
 #include "ubique/base/text/text.h"
-#include "ubique/base/text/base64.h"
 #include "ubique/engine/checkpoint/checkpoint_header.h"
 #include "ubique/engine/run/report_curves.h"
 #include "ubique/engine/run/report_text.h"

@@ -115,8 +115,8 @@ void TokenEncoder::encode_raw(Job& job, std::string_view text) {
     if (is_surely_normal(part, steps)) return encode_normal(job, {part, begin, nullptr});
     std::vector<std::size_t> origins;
     const bool wanted = job.ends != nullptr || !job.options.plain.empty();
-    const auto normal = normalized(part, steps, tokenizer_.model_.chars_map.get(),
-                                   wanted ? &origins : nullptr);
+    const auto normal =
+        normalized(part, steps, tokenizer_.model_.chars_map.get(), wanted ? &origins : nullptr);
     if (wanted) origins.push_back(part.size());
     encode_normal(job, {normal, begin, wanted ? &origins : nullptr});
   };

@@ -120,7 +120,8 @@ void add_replace_step(const Json& step, NormalSteps& steps, const std::string& w
 void read_chars_map(const Json& step, TokenizerModel& model, const std::string& where) {
   auto bytes = from_base64(text_member(step, "precompiled_charsmap"));
   if (!bytes || model.chars_map) {
-    refuse(where, bytes ? "a second precompiled_charsmap" : "precompiled_charsmap", "one in base64");
+    refuse(where, bytes ? "a second precompiled_charsmap" : "precompiled_charsmap",
+           "one in base64");
   }
   model.chars_map = std::make_shared<CharsMap>(std::move(*bytes), where);
   model.normal.push_back(NormalStep::Table);

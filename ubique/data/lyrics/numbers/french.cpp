@@ -8,9 +8,10 @@ namespace ubique::data {
 namespace {
 
 constexpr std::array<const char*, 20> kFrenchUnits = {
-    "zéro",  "un",     "deux",  "trois",  "quatre", "cinq",     "six",      "sept",    "huit", "neuf",
-    "dix",   "onze",   "douze", "treize", "quatorze", "quinze", "seize", "dix-sept", "dix-huit", "dix-neuf"};
-constexpr std::array<const char*, 7> kFrenchTens = {"",        "",          "vingt",   "trente",
+    "zéro",     "un",     "deux",  "trois",    "quatre",   "cinq",    "six",
+    "sept",     "huit",   "neuf",  "dix",      "onze",     "douze",   "treize",
+    "quatorze", "quinze", "seize", "dix-sept", "dix-huit", "dix-neuf"};
+constexpr std::array<const char*, 7> kFrenchTens = {"",         "",          "vingt",   "trente",
                                                     "quarante", "cinquante", "soixante"};
 
 struct FrenchPower {

@@ -9,9 +9,9 @@ namespace ubique::data {
 namespace {
 
 constexpr std::array<const char*, 20> kGermanUnits = {
-    "null",     "eins",     "zwei",     "drei",     "vier",      "fünf",     "sechs",
-    "sieben",   "acht",     "neun",     "zehn",     "elf",       "zwölf",    "dreizehn",
-    "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn",  "neunzehn"};
+    "null",     "eins",     "zwei",     "drei",     "vier",     "fünf",    "sechs",
+    "sieben",   "acht",     "neun",     "zehn",     "elf",      "zwölf",   "dreizehn",
+    "vierzehn", "fünfzehn", "sechzehn", "siebzehn", "achtzehn", "neunzehn"};
 constexpr std::array<const char*, 10> kGermanTens = {
     "", "", "zwanzig", "dreißig", "vierzig", "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig"};
 

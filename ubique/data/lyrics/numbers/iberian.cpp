@@ -12,43 +12,55 @@ namespace {
 using Words = std::array<const char*, 10>;
 
 constexpr std::array<const char*, 30> kSpanishUnits = {
-    "cero",       "uno",       "dos",        "tres",         "cuatro",       "cinco",
-    "seis",       "siete",     "ocho",       "nueve",        "diez",         "once",
-    "doce",       "trece",     "catorce",    "quince",       "dieciséis",    "diecisiete",
-    "dieciocho",  "diecinueve", "veinte",    "veintiuno",    "veintidós",    "veintitrés",
+    "cero",         "uno",         "dos",        "tres",        "cuatro",     "cinco",
+    "seis",         "siete",       "ocho",       "nueve",       "diez",       "once",
+    "doce",         "trece",       "catorce",    "quince",      "dieciséis",  "diecisiete",
+    "dieciocho",    "diecinueve",  "veinte",     "veintiuno",   "veintidós",  "veintitrés",
     "veinticuatro", "veinticinco", "veintiséis", "veintisiete", "veintiocho", "veintinueve"};
 constexpr std::array<const char*, 20> kPortugueseUnits = {
-    "zero",   "um",      "dois",   "três",      "quatro",    "cinco",   "seis",
-    "sete",   "oito",    "nove",   "dez",       "onze",      "doze",    "treze",
+    "zero",    "um",     "dois",      "três",      "quatro",  "cinco",   "seis",
+    "sete",    "oito",   "nove",      "dez",       "onze",    "doze",    "treze",
     "catorze", "quinze", "dezasseis", "dezassete", "dezoito", "dezanove"};
 constexpr Words kSpanishTens = {"",          "",        "",        "treinta", "cuarenta",
                                 "cincuenta", "sesenta", "setenta", "ochenta", "noventa"};
 constexpr Words kPortugueseTens = {"",          "",         "vinte",   "trinta",  "quarenta",
                                    "cinquenta", "sessenta", "setenta", "oitenta", "noventa"};
-constexpr Words kSpanishHundreds = {"",           "ciento",      "doscientos",  "trescientos",
-                                    "cuatrocientos", "quinientos", "seiscientos", "setecientos",
-                                    "ochocientos", "novecientos"};
-constexpr Words kPortugueseHundreds = {"",            "cento",      "duzentos",   "trezentos",
-                                       "quatrocentos", "quinhentos", "seiscentos", "setecentos",
-                                       "oitocentos",  "novecentos"};
+constexpr Words kSpanishHundreds = {
+    "",           "ciento",      "doscientos",  "trescientos", "cuatrocientos",
+    "quinientos", "seiscientos", "setecientos", "ochocientos", "novecientos"};
+constexpr Words kPortugueseHundreds = {
+    "",           "cento",      "duzentos",   "trezentos",  "quatrocentos",
+    "quinhentos", "seiscentos", "setecentos", "oitocentos", "novecentos"};
 
-constexpr Words kSpanishFirst = {"",      "primero", "segundo", "tercero", "cuarto",
-                                 "quinto", "sexto",  "séptimo", "octavo",  "noveno"};
+constexpr Words kSpanishFirst = {"",       "primero", "segundo", "tercero", "cuarto",
+                                 "quinto", "sexto",   "séptimo", "octavo",  "noveno"};
 constexpr Words kPortugueseFirst = {"",       "primeiro", "segundo", "terceiro", "quarto",
                                     "quinto", "sexto",    "sétimo",  "oitavo",   "nono"};
-constexpr Words kSpanishTenth = {"",              "décimo",     "vigésimo",     "trigésimo",
-                                 "quadragésimo", "quincuagésimo", "sexagésimo", "septuagésimo",
-                                 "octogésimo",    "nonagésimo"};
-constexpr Words kPortugueseTenth = {"",             "décimo",       "vigésimo",   "trigésimo",
-                                    "quadragésimo", "quinquagésimo", "sexagésimo", "septuagésimo",
-                                    "octogésimo",   "nonagésimo"};
-constexpr Words kSpanishHundredth = {"",              "centésimo",    "ducentésimo",
-                                     "tricentésimo",  "cuadrigentésimo", "quingentésimo",
-                                     "sexcentésimo",  "septigentésimo", "octigentésimo",
+constexpr Words kSpanishTenth = {
+    "",           "décimo",       "vigésimo",   "trigésimo", "quadragésimo", "quincuagésimo",
+    "sexagésimo", "septuagésimo", "octogésimo", "nonagésimo"};
+constexpr Words kPortugueseTenth = {
+    "",           "décimo",       "vigésimo",   "trigésimo", "quadragésimo", "quinquagésimo",
+    "sexagésimo", "septuagésimo", "octogésimo", "nonagésimo"};
+constexpr Words kSpanishHundredth = {"",
+                                     "centésimo",
+                                     "ducentésimo",
+                                     "tricentésimo",
+                                     "cuadrigentésimo",
+                                     "quingentésimo",
+                                     "sexcentésimo",
+                                     "septigentésimo",
+                                     "octigentésimo",
                                      "noningentésimo"};
-constexpr Words kPortugueseHundredth = {"",              "centésimo",      "ducentésimo",
-                                        "tricentésimo",  "quadrigentésimo", "quingentésimo",
-                                        "seiscentésimo", "septigentésimo", "octigentésimo",
+constexpr Words kPortugueseHundredth = {"",
+                                        "centésimo",
+                                        "ducentésimo",
+                                        "tricentésimo",
+                                        "quadrigentésimo",
+                                        "quingentésimo",
+                                        "seiscentésimo",
+                                        "septigentésimo",
+                                        "octigentésimo",
                                         "nongentésimo"};
 
 void append_word(std::string& words, const std::string& more) {
@@ -71,7 +83,8 @@ std::string portuguese_below_1000(std::uint64_t number) {
   if (number < 20) return kPortugueseUnits[number];
   if (number == 100) return "cem";
   const std::uint64_t base = number < 100 ? 10 : 100;
-  const std::string words = number < 100 ? kPortugueseTens[number / 10] : kPortugueseHundreds[number / 100];
+  const std::string words =
+      number < 100 ? kPortugueseTens[number / 10] : kPortugueseHundreds[number / 100];
   return number % base == 0 ? words : words + " e " + portuguese_below_1000(number % base);
 }
 
@@ -139,8 +152,8 @@ std::string spanish_cardinal(std::uint64_t number) {
 }
 
 std::string portuguese_ands(std::string words) {
-  for (const std::string part : {"mil", "milhão", "milhões", "mil milhões", "bilião", "biliões",
-                                 "mil biliões"}) {
+  for (const std::string part :
+       {"mil", "milhão", "milhões", "mil milhões", "bilião", "biliões", "mil biliões"}) {
     if (!has_longer_hundreds(words, part)) continue;
     const auto with = part + " e";
     for (std::size_t at = 0; (at = words.find(with, at)) != std::string::npos; at += part.size()) {

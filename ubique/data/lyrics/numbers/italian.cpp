@@ -10,12 +10,12 @@ namespace ubique::data {
 namespace {
 
 constexpr std::array<const char*, 20> kItalianUnits = {
-    "zero",        "uno",      "due",     "tre",         "quattro",  "cinque",     "sei",
-    "sette",       "otto",     "nove",    "dieci",       "undici",   "dodici",     "tredici",
-    "quattordici", "quindici", "sedici",  "diciassette", "diciotto", "diciannove"};
+    "zero",        "uno",      "due",    "tre",         "quattro",  "cinque",    "sei",
+    "sette",       "otto",     "nove",   "dieci",       "undici",   "dodici",    "tredici",
+    "quattordici", "quindici", "sedici", "diciassette", "diciotto", "diciannove"};
 constexpr std::array<const char*, 10> kItalianTens = {
-    "",          "",         "venti",     "trenta",  "quaranta",
-    "cinquanta", "sessanta", "settanta",  "ottanta", "novanta"};
+    "",          "",         "venti",    "trenta",  "quaranta",
+    "cinquanta", "sessanta", "settanta", "ottanta", "novanta"};
 
 struct ItalianPower {
   std::uint64_t value;
@@ -37,7 +37,8 @@ std::string swapped(std::string text, std::string_view from, std::string_view to
 /// Two vowels that meet become one: ventuno, trentotto, centottanta. num2words also takes the i of
 /// "diciotto" after a hundred.
 std::string contracted(std::string words) {
-  for (const auto& [from, to] : {std::pair("oo", "o"), {"ao", "o"}, {"io", "o"}, {"au", "u"}, {"iu", "u"}}) {
+  for (const auto& [from, to] :
+       {std::pair("oo", "o"), {"ao", "o"}, {"io", "o"}, {"au", "u"}, {"iu", "u"}}) {
     words = swapped(std::move(words), from, to);
   }
   return words;
@@ -87,9 +88,9 @@ std::string italian_cardinal(std::uint64_t number) {
 }
 
 std::string italian_ordinal(std::uint64_t number) {
-  constexpr std::array<const char*, 11> kFirst = {"zero",   "primo", "secondo", "terzo",
-                                                  "quarto", "quinto", "sesto",  "settimo",
-                                                  "ottavo", "nono",  "decimo"};
+  constexpr std::array<const char*, 11> kFirst = {"zero",   "primo",  "secondo", "terzo",
+                                                  "quarto", "quinto", "sesto",   "settimo",
+                                                  "ottavo", "nono",   "decimo"};
   if (number <= 10) return kFirst[number];
   auto words = italian_cardinal(number);
   if (words.ends_with("tré")) words = words.substr(0, words.size() - 2) + "e";

@@ -40,7 +40,7 @@ constexpr std::array<std::array<MoneyNames, 3>, 6> kMoney = {
        {"euro", "euros", "cêntimo", "cêntimos"}}}}};
 
 constexpr std::array<const char*, 6> kMoneyJoint = {", ", " con ", " und ", " et ", " e ", " e "};
-constexpr std::array<const char*, 6> kPoint = {"point", "punto",   "Komma",
+constexpr std::array<const char*, 6> kPoint = {"point",   "punto",   "Komma",
                                                "virgule", "virgola", "vírgula"};
 
 std::size_t index_of(Spoken language) { return static_cast<std::size_t>(language); }

@@ -23,7 +23,9 @@ std::uint32_t unit_at(std::string_view bytes, std::size_t at) {
 // A unit of the double array: a label, whether a text ends here, and where its children are.
 bool ends_here(std::uint32_t unit) { return (unit >> 8U & 1U) != 0; }
 std::uint32_t label(std::uint32_t unit) { return unit & (1U << 31U | 0xFFU); }
-std::size_t offset(std::uint32_t unit) { return std::size_t{unit >> 10U} << ((unit & 1U << 9U) >> 6U); }
+std::size_t offset(std::uint32_t unit) {
+  return std::size_t{unit >> 10U} << ((unit & 1U << 9U) >> 6U);
+}
 std::size_t value(std::uint32_t unit) { return unit & ((1U << 31U) - 1); }
 
 }  // namespace

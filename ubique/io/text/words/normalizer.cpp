@@ -28,7 +28,8 @@ std::pair<std::size_t, std::size_t> stripped(std::string_view text, NormalStep s
     if (!is_space(text, at)) end = at + code_point_at(text, at).length;
   }
   while (begin < text.size() && is_space(text, begin)) begin += code_point_at(text, begin).length;
-  return step == NormalStep::StripLeft ? std::pair(begin, text.size()) : std::pair(std::size_t{0}, end);
+  return step == NormalStep::StripLeft ? std::pair(begin, text.size())
+                                       : std::pair(std::size_t{0}, end);
 }
 
 /// Collects a text, and the origin of each of its bytes.
