@@ -1,5 +1,5 @@
 """Writes the Unicode tables of ubique/io/text/unicode/: letters, numbers and characters of words, the
-normal form NFC, and upper and lower case. Uses the package unicodedata2 where it is installed, else
+normal form NFC, upper and lower case, and what stands together as one visible character. Uses the package unicodedata2 where it is installed, else
 Python's own tables; the version must be the one that is asked for, since tokenizers cut words by it:
 unicode_tables.py 16.0.0
 
@@ -21,6 +21,15 @@ POINTS = [point for point in range(0x110000) if not 0xD800 <= point < 0xE000]
 ALPHABETIC_SYMBOLS = [(0x24B6, 0x24E9), (0x1F130, 0x1F149), (0x1F150, 0x1F169), (0x1F170, 0x1F189)]
 
 
+# UAX 29: marks that stand by themselves, characters that join what follows, and what no category tells.
+LONE_MARKS = [0x102B, 0x102C, 0x1038, *range(0x1062, 0x1065), *range(0x1067, 0x106E), 0x1083, *range(0x1087, 0x108D), 0x108F,
+              *range(0x109A, 0x109D), 0x1A61, 0x1A63, 0x1A64, 0xAA7B, 0xAA7D, 0x11720, 0x11721]
+OTHER_JOINING = [0x0E33, 0x0EB3, 0x200C, 0x200D, 0xFF9E, 0xFF9F, *range(0x1F3FB, 0x1F400), *range(0xE0020, 0xE0080)]
+PREPENDED = [*range(0x600, 0x606), 0x6DD, 0x70F, 0x890, 0x891, 0x8E2, 0xD4E, 0x110BD, 0x110CD, 0x111C2, 0x111C3, 0x113D1, 0x1193F, 0x11941,
+             *range(0x11A84, 0x11A8A), 0x11D46, 0x11F02]
+UNASSIGNED_CONTROLS = [(0x2065, 0x2065), (0xFFF0, 0xFFF8), (0xE0000, 0xE001F), (0xE0080, 0xE00FF), (0xE01F0, 0xE0FFF)]
+
+
 def ranges_of(chosen) -> list[tuple[int, int]]:
     found: list[tuple[int, int]] = []
     for point in filter(chosen, POINTS):
@@ -35,6 +44,25 @@ def is_word(point: int) -> bool:
     category = unicodedata.category(chr(point))
     symbol = any(first <= point <= last for first, last in ALPHABETIC_SYMBOLS)
     return category[0] in "LM" or category in ("Nd", "Nl", "Pc") or point in (0x200C, 0x200D) or symbol
+
+
+def joins(point: int) -> bool:
+    return point in OTHER_JOINING or unicodedata.category(chr(point))[0] == "M" and point not in LONE_MARKS
+
+
+def is_control(point: int) -> bool:
+    category = unicodedata.category(chr(point))
+    unassigned = any(first <= point <= last for first, last in UNASSIGNED_CONTROLS) and category == "Cn"
+    return (category in ("Cc", "Cf", "Zl", "Zp") or unassigned) and point not in PREPENDED and point not in OTHER_JOINING
+
+
+def packed_ranges(chosen) -> list[int]:
+    """Distance from the range before, length - 1."""
+    numbers, end = [], 0
+    for first, last in ranges_of(chosen):
+        numbers += [first - end, last - first]
+        end = last
+    return numbers
 
 
 def range_table(name: str, comment: str, major: str) -> list[str]:
@@ -151,14 +179,14 @@ def main() -> int:
         print(f"unicode_tables: got Unicode {have}, expected {wanted or 'a version'}; "
               "python3 -m pip install unicodedata2==VERSION brings another.", file=sys.stderr)
         return 2
-    words, end = [], 0
-    for first, last in ranges_of(is_word):
-        words += [first - end, last - first]
-        end = last
     write("unicode_tables.h", have, "Letters, numbers and characters of words", "cstdint string_view", [
         range_table("kLetterRanges", "category L: first and last in turn", "L"),
         range_table("kNumberRanges", "category N", "N"),
-        packed_table("kWordRanges", "\\w: distance from the range before, length - 1", words)])
+        packed_table("kWordRanges", "\\w: distance from the range before, length - 1", packed_ranges(is_word))])
+    write("grapheme_tables.h", have, "What stands together as one visible character", "string_view", [
+        packed_table("kJoiningRanges", "what joins the character before: distance, length - 1", packed_ranges(joins)),
+        packed_table("kControlRanges", "what joins nothing", packed_ranges(is_control)),
+        packed_table("kPrependedRanges", "what joins the character after", packed_ranges(lambda point: point in PREPENDED))])
     both, one_way = decompositions()
     write("normal_form_tables.h", have, "What the normal form NFC needs", "string_view", [
         packed_table("kCompositions", "composite, first, second", differences(both)),

@@ -29,7 +29,7 @@ std::string refusal_with(const std::string& pointer, const Json& value) {
 }  // namespace
 
 TEST_CASE("tokenizer: parts that would change the tokens are refused by name") {
-  CHECK(contains(refusal_with("/model/type", "Unigram"), "model 'Unigram'"));
+  CHECK(contains(refusal_with("/model/type", "WordPiece"), "model 'WordPiece'"));
   CHECK(contains(refusal_with("/normalizer", {{"type", "NFKC"}}), "normalizer 'NFKC'"));
   CHECK(
       contains(refusal_with("/normalizer", {{"type", "Prepend"}, {"prepend", "x"}}), "'Prepend'"));
@@ -46,15 +46,23 @@ TEST_CASE("tokenizer: parts that would change the tokens are refused by name") {
                "unknown token; got id 9999"));
   CHECK(contains(refusal_with("/decoder", {{"type", "Metaspace"}}),
                  "pre_tokenizer ByteLevel with another decoder"));
+  CHECK(contains(refusal_with("/model/type", "Unigram"), "Unigram over bytes"));
+  CHECK(contains(
+      refusal_with("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "*"}}),
+      "precompiled_charsmap is not understood"));
+  CHECK(contains(
+      refusal_with("/normalizer", {{"type", "Precompiled"}, {"precompiled_charsmap", "/////wAA"}}),
+      "precompiled_charsmap is cut short"));
   CHECK(contains(refusal_with("/decoder", {{"type", "WordPiece"}}), "decoder 'WordPiece'"));
-  CHECK(contains(refusal_with("/decoder", nullptr), "expected ByteLevel"));
+  CHECK(contains(refusal_with("/decoder", nullptr), "expected ByteLevel as both"));
   const auto digits = Json{{"type", "Digits"}, {"individual_digits", true}};
   CHECK(contains(refusal_with("/pre_tokenizer", digits), "decoder ByteLevel alone"));
   CHECK(contains(
       refusal_with("/pre_tokenizer",
                    {{"type", "Sequence"}, {"pretokenizers", {{{"type", "ByteLevel"}}, digits}}}),
       "after ByteLevel"));
-  CHECK(contains(refusal_with("/pre_tokenizer", {{"type", "Whitespace"}}), "'Whitespace'"));
+  CHECK(contains(refusal_with("/pre_tokenizer", {{"type", "Whitespace"}}),
+                 "decoder ByteLevel alone"));
   CHECK(contains(refusal_with("/pre_tokenizer", nullptr), "pre_tokenizer without a type"));
   CHECK(contains(
       refusal_with("/pre_tokenizer",

@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/base64.h"
 #include "ubique/base/text/embedded.h"
 #include "ubique/base/text/json.h"
 #include "ubique/base/text/text.h"

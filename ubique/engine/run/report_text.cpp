@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// HTML escaping, number formats, base64 and template filling.
+// HTML escaping, number formats and template filling.
 #include "ubique/engine/run/report_text.h"
 
 #include <cmath>
@@ -56,24 +56,6 @@ std::string duration_text(double seconds) {
   const auto whole = std::llround(seconds);
   if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
-}
-
-std::string base64(std::string_view bytes) {
-  constexpr std::string_view kLetters =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t at = 0; at < bytes.size(); at += 3) {
-    std::uint32_t group = 0;
-    for (std::size_t i = 0; i < 3; ++i) {
-      group = group << 8U | (at + i < bytes.size() ? static_cast<unsigned char>(bytes[at + i]) : 0);
-    }
-    for (std::size_t i = 0; i < 4; ++i) {
-      const bool padding = i > bytes.size() - at;
-      text += padding ? '=' : kLetters[group >> (18 - 6 * i) & 63U];
-    }
-  }
-  return text;
 }
 
 std::string fill_template(std::string_view text, const std::map<std::string, std::string>& values) {

@@ -59,6 +59,7 @@ Tokenizer::Tokenizer(TokenizerModel model, const std::string& where) : model_(st
   add_words();
   add_bytes();
   add_merges(where);
+  add_scores(where);
   add_added(where);
 }
 
@@ -127,6 +128,25 @@ void Tokenizer::add_merges(const std::string& where) {
   }
 }
 
+void Tokenizer::add_scores(const std::string& where) {
+  if (model_.scores.empty()) return;
+  check(model_.scores.size() == model_.vocabulary.size(), ErrorKind::Internal,
+        "[io.tokenizer] {} has {} scores for {} tokens.", where, model_.scores.size(),
+        model_.vocabulary.size());
+  const auto special = special_ids(model_);
+  std::size_t bytes = 0;
+  for (const auto& [spelling, id] : model_.vocabulary) bytes += spelling.size();
+  unigram_.reserve(bytes);
+  for (std::size_t i = 0; i < model_.scores.size(); ++i) {
+    const auto& [spelling, id] = model_.vocabulary[i];
+    if (special.contains(id)) {
+      unigram_.add_hidden(model_.scores[i]);
+    } else {
+      unigram_.add(spelling, id, model_.scores[i]);
+    }
+  }
+}
+
 void Tokenizer::add_added(const std::string& where) {
   for (std::size_t i = 0; i < model_.added.size(); ++i) {
     const auto& added = model_.added[i];
@@ -141,7 +161,7 @@ void Tokenizer::add_added(const std::string& where) {
     token.bytes = added.content;
     token.special = added.special;
     if (added.normalized) {
-      normal_added_.add(normalized(added.content, model_.normal), i);
+      normal_added_.add(normalized(added.content, model_.normal, model_.chars_map.get()), i);
     } else {
       raw_added_.add(added.content, i);
     }
@@ -186,6 +206,7 @@ std::string Tokenizer::decode_characters(std::span<const std::int32_t> ids,
       continue;
     }
     finish_run();
+    if (model_.spaced_decoded && !text.empty()) text += ' ';
     text += known.bytes;
   }
   finish_run();

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// BPE tokenizer: text to token ids and back. Byte-level as GPT-2, StarCoder, Llama 3 and Qwen use
-// it, or over characters with bytes for the rest as Llama 2 does. Reads tokenizer.json and GPT-2's
-// vocab.json with merges.txt; writes tokenizer.json.
+// Tokenizer: text to token ids and back. BPE, byte-level as GPT-2, StarCoder, Llama 3 and Qwen use
+// it, or over characters with bytes for the rest as Llama 2 does; Unigram as T5 uses it. Reads
+// tokenizer.json and GPT-2's vocab.json with merges.txt; writes tokenizer.json.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,7 @@
 #include "ubique/io/text/tokenizer_split.h"
 #include "ubique/io/text/words/normalizer.h"
 #include "ubique/io/text/words/pattern_finder.h"
+#include "ubique/io/text/words/unigram.h"
 
 namespace ubique::io {
 
@@ -48,9 +50,13 @@ struct TokenizerModel {
   WordSplit split = {SplitStep::Words};
   bool ignore_merges = false;  ///< a word in the vocabulary is one token
   NormalSteps normal = {};
+  std::shared_ptr<const CharsMap> chars_map = {};  ///< of NormalStep::Table
+  std::vector<double> scores = {};  ///< of each token in the vocabulary's order: a Unigram model
   TokenUnits units = TokenUnits::Bytes;
   std::string unknown = {};                        ///< with Characters: the token of what has none
   bool fuse_unknown = false;                       ///< a run of unknown characters is one token
+  bool byte_fallback = true;                       ///< bytes for characters that have no token
+  bool spaced_decoded = false;                     ///< decoding puts a space between tokens
   bool strip_decoded = false;                      ///< decoding drops one space at the beginning
   std::vector<std::int32_t> begin = {}, end = {};  ///< tokens that frame a text, such as <s>
 };
@@ -113,6 +119,7 @@ class Tokenizer {
                  const std::string& where);
   void add_words();
   void add_merges(const std::string& where);
+  void add_scores(const std::string& where);
   void add_added(const std::string& where);
   const Token& token(std::int32_t id) const;
   void add_bytes();
@@ -129,6 +136,7 @@ class Tokenizer {
   PatternFinder raw_added_, normal_added_;               // of added tokens; the number is the index
   std::int32_t unknown_ = -1;
   MergeTable merges_;
+  Unigram unigram_;
   bool lacks_bytes_ = false;
 };
 

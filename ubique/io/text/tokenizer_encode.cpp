@@ -115,7 +115,8 @@ void TokenEncoder::encode_raw(Job& job, std::string_view text) {
     if (is_surely_normal(part, steps)) return encode_normal(job, {part, begin, nullptr});
     std::vector<std::size_t> origins;
     const bool wanted = job.ends != nullptr || !job.options.plain.empty();
-    const auto normal = normalized(part, steps, wanted ? &origins : nullptr);
+    const auto normal =
+        normalized(part, steps, tokenizer_.model_.chars_map.get(), wanted ? &origins : nullptr);
     if (wanted) origins.push_back(part.size());
     encode_normal(job, {normal, begin, wanted ? &origins : nullptr});
   };
@@ -159,6 +160,7 @@ void TokenEncoder::encode_word(std::string_view word, std::vector<std::int32_t>&
     const auto found = tokenizer_.words_.find(std::string(word));
     if (found != tokenizer_.words_.end()) return out.push_back(found->second);
   }
+  if (!tokenizer_.unigram_.empty()) return add_likeliest(word, out);
   symbols_.clear();
   if (tokenizer_.model_.units == TokenUnits::Characters) {
     add_character_symbols(word);
@@ -169,6 +171,43 @@ void TokenEncoder::encode_word(std::string_view word, std::vector<std::int32_t>&
     }
   }
   merger_.apply(symbols_, out);
+}
+
+/// The tokens of single bytes, if there is one for each.
+bool TokenEncoder::add_bytes(std::string_view bytes, std::vector<std::int32_t>& out) const {
+  const auto id_of = [&](char byte) {
+    return tokenizer_.byte_ids_[static_cast<unsigned char>(byte)];
+  };
+  const bool all = tokenizer_.model_.byte_fallback &&
+                   std::all_of(bytes.begin(), bytes.end(), [&](char b) { return id_of(b) >= 0; });
+  if (!all) return false;
+  for (const char byte : bytes) out.push_back(id_of(byte));
+  return true;
+}
+
+/// The likeliest tokens. A run of unknown characters becomes one token, or bytes; as in the
+/// tokenizers library, a token that is the unknown one belongs to such a run.
+void TokenEncoder::add_likeliest(std::string_view word, std::vector<std::int32_t>& out) {
+  const auto unknown = tokenizer_.unknown_;
+  tokenizer_.unigram_.cut(word, parts_);
+  const auto is_unknown = [&](const Unigram::Part& part) {
+    return part.id == Unigram::kUnknown || part.id == unknown;
+  };
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    if (!is_unknown(parts_[i])) {
+      out.push_back(parts_[i].id);
+      continue;
+    }
+    const auto begin = parts_[i].begin;
+    while (i + 1 < parts_.size() && is_unknown(parts_[i + 1])) ++i;
+    const auto run = word.substr(begin, parts_[i].end - begin);
+    const auto found = tokenizer_.find(run);
+    if (found && !tokenizer_.is_special(*found)) {
+      out.push_back(*found);
+    } else if (!add_bytes(run, out) && unknown >= 0) {
+      out.push_back(unknown);
+    }
+  }
 }
 
 /// The tokens of its characters; bytes for a character without one, else the unknown token.
@@ -184,11 +223,7 @@ void TokenEncoder::add_character_symbols(std::string_view word) {
       unknown_before = false;
       continue;
     }
-    const auto id_of = [&](char byte) {
-      return tokenizer_.byte_ids_[static_cast<unsigned char>(byte)];
-    };
-    if (std::all_of(character.begin(), character.end(), [&](char b) { return id_of(b) >= 0; })) {
-      for (const char byte : character) symbols_.push_back(id_of(byte));
+    if (add_bytes(character, symbols_)) {
       unknown_before = false;
     } else if (tokenizer_.unknown_ >= 0 && !(unknown_before && tokenizer_.model_.fuse_unknown)) {
       symbols_.push_back(tokenizer_.unknown_);

@@ -38,6 +38,8 @@ class TokenEncoder {
   void encode_words(Job& job, const Piece& piece);
   void encode_word(std::string_view word, std::vector<std::int32_t>& out);
   void add_character_symbols(std::string_view word);
+  void add_likeliest(std::string_view word, std::vector<std::int32_t>& out);
+  bool add_bytes(std::string_view bytes, std::vector<std::int32_t>& out) const;
   void align(Job& job, const Piece& piece, std::size_t first_id) const;
   template <typename Between, typename Matched>
   void cut_added(const Job& job, const PatternFinder& finder, const Piece& piece,
@@ -47,6 +49,7 @@ class TokenEncoder {
   Merger merger_;
   WordCache cache_;
   std::vector<std::int32_t> symbols_;
+  std::vector<Unigram::Part> parts_;
 };
 
 }  // namespace ubique::io

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads tokenizer.json as far as it is BPE over bytes or characters. A part that would change the
+// Reads tokenizer.json: BPE over bytes or characters, and Unigram. A part that would change the
 // tokens and is not supported is an error, never ignored.
 #include <algorithm>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/base64.h"
 #include "ubique/base/text/json.h"
 #include "ubique/base/text/printable.h"
 #include "ubique/io/text/tokenizer.h"
@@ -86,33 +87,66 @@ void add_split_steps(const Json& step, WordSplit& steps, bool& bytes, const std:
     add_pattern_step(step, steps, where);
   } else if (type == "Metaspace") {
     add_mark_steps(step, steps, where);
+  } else if (type == "Whitespace" || type == "WhitespaceSplit") {
+    steps.push_back(type == "Whitespace" ? SplitStep::WordRuns : SplitStep::CutAtSpace);
   } else if (type == "ByteLevel") {
     if (bool_member(step, "add_prefix_space", true)) steps.push_back(SplitStep::PrefixSpace);
     if (bool_member(step, "use_regex", true)) steps.push_back(SplitStep::Words);
     bytes = true;
   } else {
     refuse(where, "pre_tokenizer " + type_of(step),
-           "Digits, Split, Metaspace, ByteLevel or a Sequence");
+           "Digits, Split, Metaspace, Whitespace, WhitespaceSplit, ByteLevel or a Sequence");
   }
   check(steps.size() <= 16, ErrorKind::Input,
         "[io.tokenizer] {} has more than 16 steps before its words.", where);
 }
 
-void add_normal_steps(const Json& step, NormalSteps& steps, const std::string& where) {
+/// Spaces to marks, or runs of spaces to one.
+void add_replace_step(const Json& step, NormalSteps& steps, const std::string& where) {
+  const auto& pattern = member_of(step, "pattern");
+  const auto content = text_member(step, "content");
+  const bool runs = text_member(pattern, "Regex") == " {2,}";
+  if (text_member(pattern, "String") == " " && content == kSpaceMark) {
+    steps.push_back(NormalStep::SpacesToMarks);
+  } else if (runs && content == " ") {
+    steps.push_back(NormalStep::MergeSpaces);
+  } else if (runs && content == kSpaceMark) {
+    steps.push_back(NormalStep::RunsToMark);
+  } else {
+    refuse(where, "normalizer 'Replace'", "spaces with \u2581, or ' {2,}' with a space or \u2581");
+  }
+}
+
+void read_chars_map(const Json& step, TokenizerModel& model, const std::string& where) {
+  auto bytes = from_base64(text_member(step, "precompiled_charsmap"));
+  if (!bytes || model.chars_map) {
+    refuse(where, bytes ? "a second precompiled_charsmap" : "precompiled_charsmap",
+           "one in base64");
+  }
+  model.chars_map = std::make_shared<CharsMap>(std::move(*bytes), where);
+  model.normal.push_back(NormalStep::Table);
+}
+
+void add_normal_steps(const Json& step, TokenizerModel& model, const std::string& where) {
   const auto type = text_member(step, "type");
+  auto& steps = model.normal;
   if (step.is_null()) return;
   if (type == "Sequence") {
-    for (const auto& part : member_of(step, "normalizers")) add_normal_steps(part, steps, where);
+    for (const auto& part : member_of(step, "normalizers")) add_normal_steps(part, model, where);
   } else if (type == "NFC") {
     steps.push_back(NormalStep::Nfc);
   } else if (type == "Prepend" && text_member(step, "prepend") == kSpaceMark) {
     steps.push_back(NormalStep::PrependMark);
-  } else if (type == "Replace" && text_member(member_of(step, "pattern"), "String") == " " &&
-             text_member(step, "content") == kSpaceMark) {
-    steps.push_back(NormalStep::SpacesToMarks);
+  } else if (type == "Replace") {
+    add_replace_step(step, steps, where);
+  } else if (type == "Precompiled") {
+    read_chars_map(step, model, where);
+  } else if (type == "Strip") {
+    if (bool_member(step, "strip_left", false)) steps.push_back(NormalStep::StripLeft);
+    if (bool_member(step, "strip_right", false)) steps.push_back(NormalStep::StripRight);
   } else {
     refuse(where, "normalizer " + type_of(step),
-           "NFC, Prepend or Replace with \u2581, a Sequence, or none");
+           "NFC, Precompiled, Strip, Prepend or Replace with \u2581, a Sequence, or none");
   }
   check(steps.size() <= 16, ErrorKind::Input, "[io.tokenizer] {} has more than 16 normalizers.",
         where);
@@ -150,10 +184,12 @@ bool is_byte_level(const Json& part) {
          std::all_of(parts.begin(), parts.end(), is_byte_level);
 }
 
+/// Without a decoder, a text is its tokens with spaces between.
 void read_decoder(const Json& decoder, TokenizerModel& model, const std::string& where) {
   if (is_byte_level(decoder)) return;
-  if (decoder.is_null()) refuse(where, "decoder " + type_of(decoder), "ByteLevel or a Sequence");
   model.units = TokenUnits::Characters;
+  model.spaced_decoded = decoder.is_null();
+  if (decoder.is_null()) return;
   read_character_decoder(decoder, model, where);
 }
 
@@ -202,8 +238,8 @@ void read_words(const Json& step, TokenizerModel& model, const std::string& wher
 
 void check_model(const Json& model, const std::string& where) {
   const auto type = text_member(model, "type");
-  if (!model.is_object() || (!type.empty() && type != "BPE")) {
-    refuse(where, "model " + type_of(model), "BPE");
+  if (!model.is_object() || (!type.empty() && type != "BPE" && type != "Unigram")) {
+    refuse(where, "model " + type_of(model), "BPE or Unigram");
   }
   const auto& dropout = member_of(model, "dropout");
   if (dropout.is_number() && dropout.get<double>() != 0) refuse(where, "dropout", "none");
@@ -244,29 +280,58 @@ void read_added(const Json& list, TokenizerModel& model, const std::string& wher
   }
 }
 
+/// [["token", score], ...], in the order of their ids.
+void read_unigram(const Json& unigram, TokenizerModel& model, const std::string& where) {
+  if (model.units == TokenUnits::Bytes) refuse(where, "Unigram over bytes", "another decoder");
+  const auto& list = member_of(unigram, "vocab");
+  check(list.is_array() && !list.empty(), ErrorKind::Input,
+        "[io.tokenizer] {} has no vocabulary; got {}, expected tokens with their scores.", where,
+        list.type_name());
+  for (const auto& entry : list) {
+    const auto id = model.vocabulary.size();
+    check(entry.is_array() && entry.size() == 2 && entry[0].is_string() && entry[1].is_number(),
+          ErrorKind::Input, "[io.tokenizer] {}: token {} is not [\"text\", score].", where, id);
+    model.vocabulary.emplace_back(entry[0].get<std::string>(), static_cast<std::int32_t>(id));
+    model.scores.push_back(entry[1].get<double>());
+  }
+  const auto& unknown = member_of(unigram, "unk_id");
+  if (unknown.is_null()) return;
+  const auto id = static_cast<std::size_t>(token_id(unknown, where));
+  check(id < model.vocabulary.size(), ErrorKind::Input,
+        "[io.tokenizer] {}: unk_id is no token; got {}, expected less than {}.", where, id,
+        model.vocabulary.size());
+  model.unknown = model.vocabulary[id].first;
+}
+
+void read_bpe(const Json& bpe, TokenizerModel& model, const std::string& where) {
+  model.ignore_merges = bool_member(bpe, "ignore_merges", false);
+  read_vocabulary(member_of(bpe, "vocab"), model, where);
+  read_merges(member_of(bpe, "merges"), model, where);
+  if (model.units == TokenUnits::Characters) model.unknown = text_member(bpe, "unk_token");
+  model.fuse_unknown = bool_member(bpe, "fuse_unk", false);
+}
+
 }  // namespace
 
 Tokenizer parse_tokenizer_json(std::string_view text, const std::string& where) {
   const auto root = parse_json(text, where);
-  const auto& bpe = member_of(root, "model");
-  check_model(bpe, where);
+  const auto& core = member_of(root, "model");
+  check_model(core, where);
   TokenizerModel model;
   read_decoder(member_of(root, "decoder"), model, where);
   const bool characters = model.units == TokenUnits::Characters;
-  if (bool_member(bpe, "byte_fallback", false) && !characters) {
+  model.byte_fallback = bool_member(core, "byte_fallback", false);
+  if (model.byte_fallback && !characters) {
     refuse(where, "byte_fallback with the decoder ByteLevel", "false");
   }
-  add_normal_steps(member_of(root, "normalizer"), model.normal, where);
+  add_normal_steps(member_of(root, "normalizer"), model, where);
   read_words(member_of(root, "pre_tokenizer"), model, where);
   read_processor(member_of(root, "post_processor"), model, where);
-  model.ignore_merges = bool_member(bpe, "ignore_merges", false);
-  read_vocabulary(member_of(bpe, "vocab"), model, where);
-  read_merges(member_of(bpe, "merges"), model, where);
+  const bool unigram = text_member(core, "type") == "Unigram";
+  (unigram ? read_unigram : read_bpe)(core, model, where);
   read_added(member_of(root, "added_tokens"), model, where);
-  const auto unknown = text_member(bpe, "unk_token");
-  if (characters) model.unknown = unknown;
-  model.fuse_unknown = bool_member(bpe, "fuse_unk", false);
   Tokenizer tokenizer(std::move(model), where);
+  const auto unknown = text_member(core, "unk_token");
   if (!characters && !unknown.empty() && tokenizer.lacks_bytes()) {
     refuse(where, "unk_token '" + printable(unknown, 40) + "' with bytes that have no token",
            "none, or tokens for all 256 bytes");

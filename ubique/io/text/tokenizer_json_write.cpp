@@ -4,6 +4,7 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
+#include "ubique/base/text/base64.h"
 #include "ubique/base/text/json.h"
 #include "ubique/io/text/tokenizer.h"
 
@@ -40,6 +41,10 @@ Json step_json(SplitStep step) {
       return mark_json("first");
     case SplitStep::MarkEach:
       return mark_json("always");
+    case SplitStep::CutAtSpace:
+      return {{"type", "WhitespaceSplit"}};
+    case SplitStep::WordRuns:
+      return {{"type", "Whitespace"}};
     case SplitStep::PrefixSpace:  // both are part of the final ByteLevel
     case SplitStep::Words:
     case SplitStep::CutAtMarks:  // part of the step before
@@ -104,24 +109,43 @@ Json added_json(const std::vector<AddedToken>& tokens) {
   return list;
 }
 
-Json normal_json(const NormalSteps& steps) {
-  auto list = Json::array();
-  for (const auto step : steps) {
-    if (step == NormalStep::Nfc) list.push_back({{"type", "NFC"}});
-    if (step == NormalStep::PrependMark) {
-      list.push_back({{"type", "Prepend"}, {"prepend", kSpaceMark}});
-    }
-    if (step == NormalStep::SpacesToMarks) {
-      list.push_back(
-          {{"type", "Replace"}, {"pattern", {{"String", " "}}}, {"content", kSpaceMark}});
-    }
+Json replace_json(const char* kind, const char* pattern, std::string_view content) {
+  return {{"type", "Replace"}, {"pattern", {{kind, pattern}}}, {"content", content}};
+}
+
+Json normal_step_json(NormalStep step, const TokenizerModel& model) {
+  switch (step) {
+    case NormalStep::PrependMark:
+      return {{"type", "Prepend"}, {"prepend", kSpaceMark}};
+    case NormalStep::SpacesToMarks:
+      return replace_json("String", " ", kSpaceMark);
+    case NormalStep::MergeSpaces:
+      return replace_json("Regex", " {2,}", " ");
+    case NormalStep::RunsToMark:
+      return replace_json("Regex", " {2,}", kSpaceMark);
+    case NormalStep::StripLeft:
+    case NormalStep::StripRight:
+      return {{"type", "Strip"},
+              {"strip_left", step == NormalStep::StripLeft},
+              {"strip_right", step == NormalStep::StripRight}};
+    case NormalStep::Table:
+      return {{"type", "Precompiled"}, {"precompiled_charsmap", base64(model.chars_map->bytes())}};
+    case NormalStep::Nfc:
+      break;
   }
+  return {{"type", "NFC"}};
+}
+
+Json normal_json(const TokenizerModel& model) {
+  auto list = Json::array();
+  for (const auto step : model.normal) list.push_back(normal_step_json(step, model));
   if (list.empty()) return nullptr;
   return list.size() == 1 ? list[0] : Json{{"type", "Sequence"}, {"normalizers", list}};
 }
 
 Json decoder_json(const TokenizerModel& model) {
   if (model.units == TokenUnits::Bytes) return byte_level_json(true, true);
+  if (model.spaced_decoded) return nullptr;
   auto list = Json::array();
   list.push_back({{"type", "Replace"}, {"pattern", {{"String", kSpaceMark}}}, {"content", " "}});
   list.push_back({{"type", "ByteFallback"}});
@@ -168,30 +192,50 @@ Json vocabulary_json(const TokenizerModel& model) {
   return object;
 }
 
+Json unigram_json(const TokenizerModel& model) {
+  auto tokens = Json::array();
+  Json unknown;
+  for (std::size_t i = 0; i < model.vocabulary.size(); ++i) {
+    const auto& spelling = model.vocabulary[i].first;
+    tokens.push_back({spelling, model.scores[i]});
+    if (!model.unknown.empty() && spelling == model.unknown) unknown = i;
+  }
+  return {{"type", "Unigram"},
+          {"unk_id", unknown},
+          {"vocab", std::move(tokens)},
+          {"byte_fallback", model.byte_fallback}};
+}
+
+Json bpe_json(const TokenizerModel& model) {
+  auto merges = Json::array();
+  for (const auto& [left, right] : model.merges) merges.push_back(left + " " + right);
+  const bool characters = model.units == TokenUnits::Characters;
+  Json bpe = {{"type", "BPE"},
+              {"dropout", nullptr},
+              {"unk_token", model.unknown.empty() ? Json() : Json(model.unknown)},
+              {"continuing_subword_prefix", nullptr},
+              {"end_of_word_suffix", nullptr},
+              {"fuse_unk", model.fuse_unknown},
+              {"byte_fallback", characters && model.byte_fallback},
+              {"ignore_merges", model.ignore_merges}};
+  bpe["vocab"] = vocabulary_json(model);
+  bpe["merges"] = std::move(merges);
+  return bpe;
+}
+
 }  // namespace
 
 std::string tokenizer_json(const TokenizerModel& model) {
-  auto merges = Json::array();
-  for (const auto& [left, right] : model.merges) merges.push_back(left + " " + right);
   const bool characters = model.units == TokenUnits::Characters;
   Json root = {{"version", "1.0"},
                {"truncation", nullptr},
                {"padding", nullptr},
                {"added_tokens", added_json(model.added)},
-               {"normalizer", normal_json(model.normal)}};
+               {"normalizer", normal_json(model)}};
   root["pre_tokenizer"] = characters ? character_split_json(model.split) : split_json(model.split);
   root["post_processor"] = frame_json(model);
   root["decoder"] = decoder_json(model);
-  root["model"] = {{"type", "BPE"},
-                   {"dropout", nullptr},
-                   {"unk_token", model.unknown.empty() ? Json() : Json(model.unknown)},
-                   {"continuing_subword_prefix", nullptr},
-                   {"end_of_word_suffix", nullptr},
-                   {"fuse_unk", model.fuse_unknown},
-                   {"byte_fallback", characters},
-                   {"ignore_merges", model.ignore_merges}};
-  root["model"]["vocab"] = vocabulary_json(model);
-  root["model"]["merges"] = std::move(merges);
+  root["model"] = model.scores.empty() ? bpe_json(model) : unigram_json(model);
   return root.dump(1) + "\n";
 }
 

@@ -138,6 +138,25 @@ void cut_at_marks(std::string_view text, const Word& word) {
   }
 }
 
+/// Runs of characters of one kind; whitespace is left out. `words` tells the characters of words
+/// from the others, else there is one kind.
+void cut_runs(std::string_view text, bool words, const Word& word) {
+  enum class Kind { Space, Word, Other };
+  const auto kind_at = [&](std::size_t at, std::size_t& length) {
+    const auto point = code_point_at(text, at);
+    length = point.length;
+    if (point.valid && character_class(point.value) == CharacterClass::Space) return Kind::Space;
+    return words && point.valid && is_word_character(point.value) ? Kind::Word : Kind::Other;
+  };
+  for (std::size_t at = 0, length = 0; at < text.size();) {
+    const auto kind = kind_at(at, length);
+    auto end = at + length;
+    while (end < text.size() && kind_at(end, length) == kind) end += length;
+    if (kind != Kind::Space) word(text.substr(at, end - at));
+    at = end;
+  }
+}
+
 void cut_numbers(std::string_view text, bool each, const Word& word) {
   std::size_t start = 0;
   for (std::size_t at = 0; at < text.size();) {
@@ -189,6 +208,11 @@ void split_from(std::string_view text, std::span<const SplitStep> steps, const W
       return rest(marked_text(text, true));
     case SplitStep::CutAtMarks:
       return cut_at_marks(text, rest);
+    case SplitStep::CutAtSpace:
+    case SplitStep::WordRuns:
+      // A word after whitespace is not the beginning of the text, although the whitespace goes.
+      begins = begins && character_at(text, 0).kind != CharacterClass::Space;
+      return cut_runs(text, step == SplitStep::WordRuns, rest);
   }
 }
 

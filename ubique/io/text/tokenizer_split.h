@@ -24,6 +24,8 @@ enum class SplitStep {
   MarkFirst,    ///< the same, and a mark is put before the first piece of a text
   MarkEach,     ///< the same, and a mark is put before each piece
   CutAtMarks,   ///< pieces begin at each mark
+  CutAtSpace,   ///< pieces between whitespace, which goes
+  WordRuns,     ///< runs of word characters and of others (\w+|[^\w\s]+); whitespace goes
 };
 
 using WordSplit = std::vector<SplitStep>;
