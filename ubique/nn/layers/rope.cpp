@@ -52,4 +52,12 @@ at::Tensor apply_rope(const at::Tensor& x, const at::Tensor& cos, const at::Tens
   return size == x.size(-1) ? rotated : at::cat({rotated, x.slice(-1, size)}, -1);
 }
 
+at::Tensor apply_rope_neighbours(const at::Tensor& x, const at::Tensor& cos,
+                                 const at::Tensor& sin) {
+  const auto wide = x.to(at::kFloat);
+  const auto pairs = wide.unflatten(-1, {-1, 2}).unbind(-1);
+  const auto turned = at::stack({-pairs[1], pairs[0]}, -1).flatten(-2);
+  return wide * cos + turned * sin;
+}
+
 }  // namespace ubique::nn

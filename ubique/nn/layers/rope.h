@@ -30,4 +30,9 @@ std::tuple<at::Tensor, at::Tensor> rope_tables(std::int64_t length, std::int64_t
 /// With r below the size only the first r values of each head are rotated.
 at::Tensor apply_rope(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin);
 
+/// The same with pairs of neighbours (0 and 1, 2 and 3, ...) instead of halves, each value by the
+/// table's column of its own: y[2i] = x[2i]·cos[2i] - x[2i+1]·sin[2i]. Tables (L, size). Returns
+/// f32. With tables of rope_tables() the two angles of a pair differ; models were trained so.
+at::Tensor apply_rope_neighbours(const at::Tensor& x, const at::Tensor& cos, const at::Tensor& sin);
+
 }  // namespace ubique::nn
