@@ -3,9 +3,11 @@
 // train and run use: whole updates (the engine's learner with the optimizer), updates of adapters
 // over a frozen base, and greedy decoding. One JSON line per case.
 //   bench_codelm DEVICE train|lora|qlora SHAPE LENGTH BATCH [ROUNDS]
-//   bench_codelm DEVICE decode SHAPE PROMPT NEW [ROUNDS] [WEIGHTS]
-// SHAPE: tiny (164 M), 1b (1.1 B). WEIGHTS: int8, int4, nf4. PROFILE=1, TRACE=FILE: measure.h.
+//   bench_codelm DEVICE decode SHAPE PROMPT NEW [ROUNDS] [WEIGHTS] [SLOTS]
+// SHAPE: tiny (164 M), 1b (1.1 B). WEIGHTS: plan (as the plan says), f32, int8, int4, nf4.
+// PROFILE=1, TRACE=FILE: measure.h.
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -13,9 +15,10 @@
 #include <string>
 
 #include "bench/updates.h"
-#include "ubique/models/codelm/net/init.h"
+#include "ubique/kernels/quant/quantized_linear.h"
 #include "ubique/models/codelm/net/model.h"
 #include "ubique/models/codelm/use/decoder.h"
+#include "ubique/probe/probes/operation.h"
 
 namespace {
 
@@ -25,7 +28,8 @@ struct Case {
   std::string device, mode, shape;
   std::int64_t length = 1024, batch = 1;  // decoding: tokens of the prompt, new tokens
   int rounds = 5;
-  std::string weights;
+  std::string weights = "plan";
+  std::int64_t slots = 1;
 };
 
 codelm::CodelmConfig config_of(const std::string& shape) {
@@ -38,6 +42,12 @@ codelm::CodelmConfig config_of(const std::string& shape) {
     check(shape == "tiny", ErrorKind::Usage, "[bench.codelm] no such shape; got {}.", shape);
   }
   return config;
+}
+
+/// Weights that cost no time; only their sizes matter here.
+void fill_with_noise(codelm::Codelm& network) {
+  const at::NoGradGuard no_gradients;
+  for (auto& parameter : network.parameters()) parameter.normal_(0, 0.02);
 }
 
 engine::Batch noise_batch(const codelm::CodelmConfig& config, const Case& wanted) {
@@ -60,7 +70,7 @@ class NoiseTask final : public engine::Task {
     recipe_.optimizer.lr = 1e-4;
     recipe_.optimizer.decay_matrices_only = true;
     if (wanted.mode == "train") return;
-    codelm::initialize(model_.codelm(), Random(1));
+    fill_with_noise(model_.codelm());
     model_.add_adapters({.rank = 16, .alpha = 32, .dropout = 0}, "random");
     if (wanted.mode == "qlora") model_.quantize_base("nf4");
   }
@@ -94,42 +104,89 @@ Json time_training(const Case& wanted) {
           {"measured_bytes", measured.peak}};
 }
 
-/// Greedy decoding of `batch` tokens after a random prompt; the prompt's time is left out.
+/// The network on the session's device, its weights in the wanted form.
+void place(codelm::Codelm& network, const Case& wanted, const engine::Session& session) {
+  const auto device = session.torch_device();
+  const auto format = kernels::parse_quant_format(wanted.weights);
+  if (!format) network.to(device);
+  fill_with_noise(network);
+  auto dtype = probe::to_torch(session.plan().dtype.value);
+  if (format) {
+    network.quantize(*format, false, true);
+    dtype = kernels::quantized_dtype(device, dtype);
+  }
+  network.to(device, dtype);
+  network.move_quantized(device);
+  network.refresh();
+}
+
+/// The likeliest token of every slot, again and again.
+class Decoding {
+ public:
+  Decoding(nn::Decoder& decoder, std::int64_t length) : decoder_(decoder) {
+    const Random random(3);
+    for (std::int64_t i = 0; i < length; ++i) {
+      prompt_.push_back(static_cast<std::int32_t>(random.below(
+          static_cast<std::uint64_t>(i), static_cast<std::uint64_t>(decoder.vocabulary()))));
+    }
+    next_.resize(static_cast<std::size_t>(decoder.slots()));
+  }
+
+  void begin() {
+    for (std::int64_t slot = 0; slot < decoder_.slots(); ++slot) {
+      next_[static_cast<std::size_t>(slot)] =
+          decoder_.start({slot, prompt_}, nn::Wanted::Likeliest).likeliest.front();
+    }
+  }
+  void steps(std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::vector<nn::Extension> all;
+      for (std::size_t slot = 0; slot < next_.size(); ++slot) {
+        all.push_back({static_cast<std::int64_t>(slot), std::span(next_).subspan(slot, 1)});
+      }
+      next_ = decoder_.extend(all, nn::Wanted::Likeliest).likeliest;
+    }
+  }
+
+ private:
+  nn::Decoder& decoder_;
+  std::vector<std::int32_t> prompt_, next_;
+};
+
+/// Greedy decoding of `batch` tokens in every slot after a random prompt, whose time is left out.
 Json time_decoding(const Case& wanted) {
   codelm::CodelmModel model(std::make_shared<codelm::Codelm>(config_of(wanted.shape)));
-  auto& network = model.codelm();
-  codelm::initialize(network, Random(1));
   plan::Wishes wishes;
   wishes.device = wanted.device;
   wishes.mode = plan::Mode::Run;
+  if (wanted.weights == "f32") wishes.dtype = DType::F32;
   const engine::Session session(model.needs(), wishes);
-  const auto device = session.torch_device();
-  const auto format = kernels::parse_quant_format(wanted.weights);
-  if (format) network.quantize(*format, false, true);
-  network.to(device);
-  if (!format && session.plan().dtype.value == DType::BF16) network.to(at::kBFloat16);
-  network.move_quantized(device);
-  network.refresh();
-  std::vector<std::int32_t> prompt(static_cast<std::size_t>(wanted.length));
-  const Random random(3);
-  for (std::size_t i = 0; i < prompt.size(); ++i) {
-    prompt[i] = static_cast<std::int32_t>(random.below(i, 49152));
-  }
-  codelm::CodelmDecoder decoder(network, {}, wanted.length + wanted.batch + 1);
-  const auto greedy = [](const std::vector<float>& logits) {
-    return static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) -
-                                     logits.begin());
-  };
+  place(model.codelm(), wanted, session);
+  codelm::CodelmDecoder decoder(model.codelm(), {},
+                                {.slots = wanted.slots,
+                                 .most_tokens = wanted.length + wanted.batch + 1,
+                                 .record = session.plan().graph_capture.value});
+  Decoding decoding(decoder, wanted.length);
   std::vector<double> times;
   for (int round = 0; round <= wanted.rounds; ++round) {  // the first warms up
-    auto token = greedy(decoder.prefill(prompt));
+    decoding.begin();
     const auto start = std::chrono::steady_clock::now();
-    for (std::int64_t i = 0; i < wanted.batch; ++i) token = greedy(decoder.step(token));
+    decoding.steps(wanted.batch);
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    if (round > 0) times.push_back(static_cast<double>(wanted.batch) / taken.count());
+    if (round > 0) {
+      times.push_back(static_cast<double>(wanted.batch * wanted.slots) / taken.count());
+    }
+  }
+  if (std::getenv("PROFILE") != nullptr) {
+    decoding.begin();
+    bench::OpProfile profile(session.torch_device());
+    profile.watch([&] { decoding.steps(20); });
+    profile.print(40);
   }
   std::sort(times.begin(), times.end());
-  return {{"median_tokens_per_s", times[times.size() / 2]}, {"best_tokens_per_s", times.back()}};
+  return {{"median_tokens_per_s", times[times.size() / 2]},
+          {"best_tokens_per_s", times.back()},
+          {"dtype", to_string(session.plan().dtype.value)}};
 }
 
 }  // namespace
@@ -139,13 +196,14 @@ int main(int argc, char** argv) {
     std::fputs("bench_codelm DEVICE train|lora|qlora|decode SHAPE LENGTH BATCH [ROUNDS]\n", stderr);
     return 2;
   }
-  Case wanted{argv[1], argv[2], argv[3], std::atoll(argv[4]), std::atoll(argv[5]), 5, ""};
+  Case wanted{argv[1], argv[2], argv[3], std::atoll(argv[4]), std::atoll(argv[5])};
   if (argc > 6) wanted.rounds = std::atoi(argv[6]);
   if (argc > 7) wanted.weights = argv[7];
+  if (argc > 8) wanted.slots = std::atoll(argv[8]);
   try {
     auto line = wanted.mode == "decode" ? time_decoding(wanted) : time_training(wanted);
-    line["case"] = fmt::format("{} {} {} {} {}", wanted.mode, wanted.shape, wanted.length,
-                               wanted.batch, wanted.weights);
+    line["case"] = fmt::format("{} {} {} {} {} {}", wanted.mode, wanted.shape, wanted.length,
+                               wanted.batch, wanted.weights, wanted.slots);
     std::puts(line.dump().c_str());
     return 0;
   } catch (const std::exception& error) {

@@ -116,21 +116,6 @@ TEST_CASE("lora: dropout changes the adapter's part in training only") {
   CHECK(distance(nn::linear(x, {weight, {}, {lora}}, true), plain) > 1e-3);
 }
 
-TEST_CASE("lora: names are matched whole, * is any text") {
-  const nn::LoraOptions options{.targets = {"*.q_proj.weight", "lm_head.weight", "*layers.1?.*"}};
-  CHECK(nn::is_lora_target(options, "model.layers.0.self_attn.q_proj.weight"));
-  CHECK(nn::is_lora_target(options, "lm_head.weight"));
-  CHECK_FALSE(nn::is_lora_target(options, "model.layers.0.self_attn.q_proj.bias"));
-  CHECK_FALSE(nn::is_lora_target(options, "model.lm_head.weight"));
-  CHECK_FALSE(nn::is_lora_target(options, "model.layers.12.mlp.weight"));  // ? is no wildcard
-  CHECK_FALSE(nn::is_lora_target({}, "lm_head.weight"));
-  const nn::LoraOptions parts{.targets = {"*a*b*"}};
-  CHECK(nn::is_lora_target(parts, "xaxbx"));
-  CHECK(nn::is_lora_target(parts, "aab"));
-  CHECK_FALSE(nn::is_lora_target(parts, "ba"));
-  CHECK(nn::is_lora_target({.targets = {"*"}}, ""));
-}
-
 TEST_CASE("lora: values out of range and weights that are no matrices are refused") {
   const auto refused = [](const nn::LoraOptions& options) {
     return test::refusal_of(ErrorKind::Usage, [&] { nn::validate(options); });

@@ -11,7 +11,10 @@ namespace ubique::kernels {
 std::int64_t host_threads() { return at::get_num_threads(); }
 
 void on_host_threads(c10::function_ref<void(std::int64_t thread)> work) {
-  const auto threads = at::arange(host_threads(), at::TensorOptions(at::kLong));
+  thread_local at::Tensor threads;  // made once: this is called for every small product
+  if (!threads.defined() || threads.numel() != host_threads()) {
+    threads = at::arange(host_threads(), at::TensorOptions(at::kLong));
+  }
   auto each = at::TensorIteratorConfig().add_const_input(threads).build();
   each.for_each(
       [&](char** data, const std::int64_t* strides, std::int64_t count) {

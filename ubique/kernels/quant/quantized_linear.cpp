@@ -56,7 +56,16 @@ void in_chunks(std::int64_t count, std::int64_t item_bytes, const Work& work) {
   });
 }
 
-at::Tensor multiply_groups(const at::Tensor& x, const QuantizedWeight& weight) {
+/// Adds the bias to some columns of all rows.
+void add_bias(const float* bias, std::int64_t begin, std::int64_t end, std::int64_t rows,
+              std::int64_t width, float* out) {
+  if (bias == nullptr) return;
+  for (std::int64_t row = 0; row < rows; ++row, out += width) {
+    for (auto i = begin; i < end; ++i) out[i] += bias[i];
+  }
+}
+
+at::Tensor multiply_groups(const at::Tensor& x, const QuantizedWeight& weight, const float* bias) {
   const auto& kernels = quant_kernels();
   const auto& host = host_weight(weight);
   const auto rows = x.size(0);
@@ -75,11 +84,13 @@ at::Tensor multiply_groups(const at::Tensor& x, const QuantizedWeight& weight) {
   auto* out = result.mutable_data_ptr<float>();
   in_chunks(host.tiles, host.tile_bytes, [&](std::int64_t begin, std::int64_t end) {
     kernels.multiply_tiles({&host, &int8, out, begin, end});
+    add_bias(bias, begin * kTileRows, std::min(end * kTileRows, weight.rows), rows, weight.rows,
+             out);
   });
   return result;
 }
 
-at::Tensor multiply_blocks(const at::Tensor& x, const QuantizedWeight& weight) {
+at::Tensor multiply_blocks(const at::Tensor& x, const QuantizedWeight& weight, const float* bias) {
   const auto pairs = x.view({x.size(0), weight.columns / 2, 2});
   const auto even = pairs.select(2, 0).contiguous(), odd = pairs.select(2, 1).contiguous();
   const auto scales = nf4_scales(weight);
@@ -98,6 +109,7 @@ at::Tensor multiply_blocks(const at::Tensor& x, const QuantizedWeight& weight) {
     part.begin = begin;
     part.end = end;
     quant_kernels().multiply_nf4(part);
+    add_bias(bias, begin, end, part.rows, part.weight_rows, part.out);
   });
   return result;
 }
@@ -118,6 +130,10 @@ void check_shapes(const at::Tensor& x, const QuantizedWeight& weight, const at::
 }
 
 }  // namespace
+
+at::ScalarType quantized_dtype(c10::Device device, at::ScalarType planned) {
+  return device.is_cpu() ? at::kFloat : planned;
+}
 
 at::Tensor quantized_linear_reference(const at::Tensor& x, const QuantizedWeight& weight,
                                       const at::Tensor& bias) {
@@ -142,9 +158,10 @@ at::Tensor quantized_linear(const at::Tensor& x, const QuantizedWeight& weight,
   check_shapes(x, weight, bias);
   const PlainTensors plain;
   const auto rows = x.reshape({-1, weight.columns}).to(at::kFloat).contiguous();
-  auto result = weight.format == QuantFormat::Nf4 ? multiply_blocks(rows, weight)
-                                                  : multiply_groups(rows, weight);
-  if (bias.defined()) result.add_(bias.to(at::kFloat));
+  const auto added = bias.defined() ? bias.to(at::kFloat).contiguous() : bias;
+  const float* numbers = added.defined() ? added.const_data_ptr<float>() : nullptr;
+  const auto result = weight.format == QuantFormat::Nf4 ? multiply_blocks(rows, weight, numbers)
+                                                        : multiply_groups(rows, weight, numbers);
   auto shape = x.sizes().vec();
   shape.back() = weight.rows;
   return result.view(shape).to(x.scalar_type());

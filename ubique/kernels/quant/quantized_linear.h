@@ -16,7 +16,12 @@ namespace ubique::kernels {
 at::Tensor quantized_linear(const at::Tensor& x, const QuantizedWeight& weight,
                             const at::Tensor& bias = {});
 
-/// The same always by restoring the weight.
+/// The dtype that the other tensors of a network with quantised weights should have on a device
+/// where `planned` was chosen for plain ones: f32 where the packed weights are read directly, which
+/// computes in f32 anyway.
+at::ScalarType quantized_dtype(c10::Device device, at::ScalarType planned);
+
+/// quantized_linear() always by restoring the weight.
 at::Tensor quantized_linear_reference(const at::Tensor& x, const QuantizedWeight& weight,
                                       const at::Tensor& bias = {});
 

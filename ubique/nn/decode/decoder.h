@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Incremental decoding as chat and completion see it: token ids in, logits of the next token out.
-// A family implements it over its own network and KV caches.
+// Incremental decoding as chat and completion see it: token ids in, what comes next out. A decoder
+// holds one text in each slot; texts have lengths of their own, so that one may begin while others
+// go on. A family implements the passes over its own network and KV caches.
 #pragma once
+
+#include <ATen/core/Tensor.h>
 
 #include <cstdint>
 #include <span>
@@ -9,18 +12,67 @@
 
 namespace ubique::nn {
 
+/// Tokens to append to the text of a slot.
+struct Extension {
+  std::int64_t slot = 0;
+  std::span<const std::int32_t> tokens = {};
+};
+
+/// What is read from the device: the likeliest token alone, or the logits of all.
+enum class Wanted { Likeliest, Logits };
+
+/// What the model expects after some tokens, one row for each.
+struct Predictions {
+  std::vector<std::int32_t> likeliest = {};  ///< if these were wanted
+  std::vector<float> logits = {};            ///< if these: rows of vocabulary() values
+};
+
 class Decoder {
  public:
+  explicit Decoder(std::int64_t slots = 1) : texts_(static_cast<std::size_t>(slots)) {}
   virtual ~Decoder() = default;
-  virtual std::int64_t context_length() const = 0;  ///< tokens it can hold
+  Decoder(const Decoder&) = delete;
+  Decoder& operator=(const Decoder&) = delete;
+
+  virtual std::int64_t context_length() const = 0;  ///< tokens that a text can have
   virtual std::int64_t vocabulary() const = 0;
-  /// The tokens that the caches hold now.
-  virtual const std::vector<std::int32_t>& tokens() const = 0;
-  /// Replaces the text by `tokens` (1 to context_length()); positions shared with the text so far,
-  /// from its start, are not computed again. Returns the next token's logits, on the host.
-  virtual std::vector<float> prefill(std::span<const std::int32_t> tokens) = 0;
-  /// Appends one token and returns the next one's logits.
-  virtual std::vector<float> step(std::int32_t token) = 0;
+  std::int64_t slots() const { return static_cast<std::int64_t>(texts_.size()); }
+  /// The tokens of a slot whose keys and values are cached.
+  const std::vector<std::int32_t>& tokens(std::int64_t slot = 0) const;
+
+  /// Replaces the text of a slot (1 to context_length() tokens); positions shared with its text so
+  /// far, from the start, are not computed again. Predicts what follows the last token.
+  Predictions start(const Extension& text, Wanted wanted);
+  /// Appends to several slots, each named once, in one pass. Predicts what follows each token, in
+  /// their order.
+  Predictions extend(std::span<const Extension> extensions, Wanted wanted);
+  /// Drops the end of a text.
+  void shorten(std::int64_t slot, std::int64_t length);
+
+  /// Slot 0 alone, as logits on the host.
+  std::vector<float> prefill(std::span<const std::int32_t> tokens);
+  std::vector<float> step(std::int32_t token);
+
+ protected:
+  /// Computes tokens that follow tokens(slot), and predicts what follows the last `predicted`.
+  virtual Predictions append(const Extension& extension, std::int64_t predicted, Wanted wanted) = 0;
+  /// The same for all tokens of several slots: one after the other, unless a family can do better.
+  virtual Predictions append_each(std::span<const Extension> extensions, Wanted wanted);
+
+ private:
+  std::vector<std::int32_t>& text(std::int64_t slot);
+  void check_tokens(std::span<const std::int32_t> tokens) const;
+  void remember(const Extension& extension);
+
+  std::vector<std::vector<std::int32_t>> texts_;
 };
+
+/// The likeliest token of each row of logits (rows, V) with its logit, on their device: (rows, 2)
+/// f32, which holds ids below 2^24 exactly. Of equal logits the first counts.
+at::Tensor likeliest_of(const at::Tensor& logits);
+/// Reads these on the host. Input error for a logit that is no number.
+Predictions read_likeliest(const at::Tensor& likeliest);
+/// Reads what is wanted of logits (rows, V).
+Predictions read_predictions(const at::Tensor& logits, Wanted wanted);
 
 }  // namespace ubique::nn

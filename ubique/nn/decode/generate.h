@@ -20,6 +20,9 @@ struct GenerateOptions {
   std::uint64_t seed = 0;
   std::vector<std::string> stop_texts = {};    ///< the text ends before the first of these
   std::vector<std::int32_t> stop_tokens = {};  ///< beside the special tokens
+  /// Most tokens guessed ahead by look-up in the text (lookup.h), which one pass confirms; 0 =
+  /// none. Changes the speed, never the text.
+  std::int64_t lookup = 0;
 };
 
 /// Why a completion ended.
@@ -30,6 +33,7 @@ struct Completion {
   std::string text;
   std::vector<std::int32_t> tokens;
   CompletionEnd end = CompletionEnd::Length;
+  std::int64_t passes = 0;  ///< of the network, the prompt's included
 };
 
 /// Usage error for impossible values.

@@ -55,6 +55,18 @@ at::Tensor repeat_heads(const at::Tensor& x, std::int64_t heads) {
       .reshape({x.size(0), heads, x.size(2), x.size(3)});
 }
 
+/// Up to so many positions, repeating the rows of a mask costs less than repeating keys.
+constexpr std::int64_t kFewQueries = 16;
+
+/// The rows of a mask (B, 1, n, m) once for each query head of a group: (B, 1, times·n, m).
+at::Tensor repeat_rows(const at::Tensor& allowed, std::int64_t times) {
+  if (!allowed.defined()) return allowed;
+  const auto sizes = allowed.sizes();
+  return allowed.unsqueeze(2)
+      .expand({sizes[0], sizes[1], times, sizes[2], sizes[3]})
+      .reshape({sizes[0], sizes[1], times * sizes[2], sizes[3]});
+}
+
 /// (n, m) bool: is the key at or before the query, the last n of m positions, and in its window?
 at::Tensor seen_before(std::int64_t n, std::int64_t m, std::int64_t window, c10::Device device) {
   const auto positions = at::arange(m, at::TensorOptions(at::kLong).device(device));
@@ -73,6 +85,16 @@ AttentionMask causal_mask(std::int64_t n, std::int64_t m, std::int64_t window, c
   return {.allowed = seen_before(n, m, window, device).unsqueeze(0).unsqueeze(0)};
 }
 
+AttentionMask cached_mask(const NewPositions& places, std::int64_t window, bool explicit_mask) {
+  const auto& positions = places.positions;
+  if (places.at_end) {
+    return causal_mask(positions.size(1), places.extent, window, positions.device(), explicit_mask);
+  }
+  const auto behind = positions.unsqueeze(2) - at::arange(places.extent, positions.options());
+  const auto seen = behind >= 0;  // (B, n, extent)
+  return {.allowed = (window == 0 ? seen : seen.logical_and(behind < window)).unsqueeze(1)};
+}
+
 AttentionMask document_mask(const at::Tensor& documents, std::int64_t window) {
   const auto length = documents.size(1);
   const auto same = documents.unsqueeze(2) == documents.unsqueeze(1);  // (B, T, T)
@@ -88,15 +110,20 @@ at::Tensor masked_attention(const at::Tensor& q, const at::Tensor& k, const at::
                             const AttentionMask& mask, double dropout) {
   if (mask.starts.defined()) return kernels::packed_attention(q, k, v, mask.starts, mask.window);
   const auto heads = q.size(1), kv_heads = k.size(1);
-  if (q.size(2) == 1 && heads != kv_heads && !mask.allowed.defined()) {
-    // Queries of one position that share a key head become rows: no copies of the keys.
-    const auto grouped = q.reshape({q.size(0), kv_heads, heads / kv_heads, q.size(3)});
-    return at::scaled_dot_product_attention(grouped, k, v, {}, dropout).reshape(q.sizes());
+  const auto given = [](const at::Tensor& allowed) {
+    return allowed.defined() ? std::optional<at::Tensor>(allowed) : std::nullopt;
+  };
+  const bool few = q.size(2) == 1 || (q.size(2) <= kFewQueries && mask.allowed.defined());
+  if (few && heads != kv_heads) {
+    // Queries of few positions that share a key head become rows: no copies of the keys.
+    const auto group = heads / kv_heads;
+    const auto grouped = q.reshape({q.size(0), kv_heads, group * q.size(2), q.size(3)});
+    return at::scaled_dot_product_attention(grouped, k, v, given(repeat_rows(mask.allowed, group)),
+                                            dropout)
+        .reshape(q.sizes());
   }
-  const auto allowed =
-      mask.allowed.defined() ? std::optional<at::Tensor>(mask.allowed) : std::nullopt;
   return at::scaled_dot_product_attention(q, repeat_heads(k, heads), repeat_heads(v, heads),
-                                          allowed, dropout, mask.causal);
+                                          given(mask.allowed), dropout, mask.causal);
 }
 
 at::Tensor attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,

@@ -32,6 +32,9 @@ struct AttentionMask {
 /// `explicit_mask` makes a tensor also where `causal` would say the same.
 AttentionMask causal_mask(std::int64_t n, std::int64_t m, std::int64_t window, c10::Device device,
                           bool explicit_mask = false);
+/// The mask of new positions over the caches' extent: each sees what stands before it in its text.
+AttentionMask cached_mask(const NewPositions& places, std::int64_t window,
+                          bool explicit_mask = false);
 /// The mask of packed documents: a position attends to earlier ones of its own document.
 /// `documents` (B, T) numbers the document of each position.
 AttentionMask document_mask(const at::Tensor& documents, std::int64_t window);

@@ -23,4 +23,20 @@ void KvCache::store(const at::Tensor& new_keys, const at::Tensor& new_values, st
   values.slice(2, first, end).copy_(new_values);
 }
 
+void KvCache::store(const at::Tensor& new_keys, const at::Tensor& new_values,
+                    const NewPositions& places) {
+  if (places.at_end) return store(new_keys, new_values, places.extent - new_keys.size(2));
+  const auto index = places.positions.unsqueeze(1).unsqueeze(3).expand(new_keys.sizes());
+  keys.scatter_(2, index, new_keys);  // (B, kv heads, n, size)
+  values.scatter_(2, index, new_values);
+}
+
+KvCache KvCache::read(std::int64_t extent) const {
+  return {keys.slice(2, 0, extent), values.slice(2, 0, extent)};
+}
+
+KvCache KvCache::row(std::int64_t index) const {
+  return {keys.narrow(0, index, 1), values.narrow(0, index, 1)};
+}
+
 }  // namespace ubique::nn

@@ -1,45 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// LoRA adapters: which weights they fit, fresh pairs, the forward pass, merging.
+// LoRA adapters: fresh pairs, the forward pass, merging.
 #include "ubique/nn/layers/lora.h"
 
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
-#include <algorithm>
 #include <cmath>
 
 #include "ubique/base/error.h"
 
 namespace ubique::nn {
 namespace {
-
-/// Does the pattern, in which * is any text, match all of `name`? Linear but for the last *, which
-/// takes one more character after each mismatch.
-bool matches(std::string_view pattern, std::string_view name) {
-  std::size_t at = 0, in_name = 0, after_star = std::string_view::npos, star_end = 0;
-  while (in_name < name.size()) {
-    if (at < pattern.size() && pattern[at] == '*') {
-      after_star = ++at;
-      star_end = in_name;
-    } else if (at < pattern.size() && pattern[at] == name[in_name]) {
-      ++at, ++in_name;
-    } else if (after_star != std::string_view::npos) {
-      at = after_star;
-      in_name = ++star_end;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', at) == std::string_view::npos;
-}
-
-at::Tensor kaiming_uniform(std::int64_t rows, std::int64_t columns, const Random& random) {
-  auto values = at::empty({rows, columns}, at::TensorOptions(at::kFloat));
-  const auto bound = static_cast<float>(1 / std::sqrt(static_cast<double>(columns)));
-  random.fill_uniform({values.mutable_data_ptr<float>(), static_cast<std::size_t>(values.numel())},
-                      -bound, bound);
-  return values;
-}
 
 at::Tensor low_rank_update(const Lora& lora) { return at::matmul(lora.b, lora.a) * lora.scale; }
 
@@ -65,9 +36,12 @@ void validate(const LoraOptions& options) {
         options.dropout);
 }
 
-bool is_lora_target(const LoraOptions& options, std::string_view name) {
-  return std::ranges::any_of(options.targets,
-                             [&](const std::string& pattern) { return matches(pattern, name); });
+at::Tensor fresh_lora_a(std::int64_t rank, std::int64_t inputs, const Random& random) {
+  auto values = at::empty({rank, inputs}, at::TensorOptions(at::kFloat));
+  const auto bound = static_cast<float>(1 / std::sqrt(static_cast<double>(inputs)));
+  random.fill_uniform({values.mutable_data_ptr<float>(), static_cast<std::size_t>(values.numel())},
+                      -bound, bound);
+  return values;
 }
 
 Lora make_lora(const at::Tensor& weight, const LoraOptions& options, const Random& random) {
@@ -77,7 +51,7 @@ Lora make_lora(const at::Tensor& weight, const LoraOptions& options, const Rando
         weight.dim());
   const auto f32 = at::TensorOptions(at::kFloat).device(weight.device());
   Lora lora;
-  lora.a = kaiming_uniform(options.rank, weight.size(1), random).to(weight.device());
+  lora.a = fresh_lora_a(options.rank, weight.size(1), random).to(weight.device());
   lora.b = at::zeros({weight.size(0), options.rank}, f32);
   lora.a.requires_grad_(true);
   lora.b.requires_grad_(true);

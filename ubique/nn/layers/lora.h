@@ -6,9 +6,6 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "ubique/base/numbers/random.h"
 
@@ -18,15 +15,10 @@ struct LoraOptions {
   std::int64_t rank = 8;
   double alpha = 16;   ///< the adapter's output is scaled by alpha / rank
   double dropout = 0;  ///< of the adapter's input, in training only
-  /// Names of weights to adapt; * matches any text: "*.self_attn.q_proj.weight".
-  std::vector<std::string> targets = {};
 };
 
 /// Usage error for a value out of range.
 void validate(const LoraOptions& options);
-
-/// Does a pattern of options.targets match the whole name?
-bool is_lora_target(const LoraOptions& options, std::string_view name);
 
 /// The adapter of one weight.
 struct Lora {
@@ -36,9 +28,12 @@ struct Lora {
   double dropout = 0;
 };
 
-/// An adapter for a weight (out, in), on its device: A from `random`, Kaiming-uniform (bound
-/// 1/√in), the same bits on every device; B zero, so that nothing changes at first. Usage error if
-/// the weight is no matrix.
+/// A of a fresh adapter for `inputs` inputs: (rank, inputs) f32 on the CPU, Kaiming-uniform (bound
+/// 1/√inputs), the same bits everywhere.
+at::Tensor fresh_lora_a(std::int64_t rank, std::int64_t inputs, const Random& random);
+
+/// An adapter for a weight (out, in), on its device: A fresh, B zero, so that nothing changes at
+/// first. Usage error if the weight is no matrix.
 Lora make_lora(const at::Tensor& weight, const LoraOptions& options, const Random& random);
 
 /// What an adapter adds to its layer (linear.h): scale·(x·Aᵀ)·Bᵀ, x (..., in) to (..., out).

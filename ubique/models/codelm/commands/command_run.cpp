@@ -1,60 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique run codelm`: completes a prompt, or fills in what stands between two texts.
+// `ubique run codelm`: completes prompts, or fills in what stands between two texts.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 
-#include "ubique/base/files/file.h"
+#include "ubique/base/terminal/log.h"
 #include "ubique/base/text/printable.h"
-#include "ubique/base/text/text.h"
-#include "ubique/data/code/fim.h"
 #include "ubique/engine/session/session.h"
 #include "ubique/models/codelm/commands/commands.h"
+#include "ubique/models/codelm/commands/run_prompts.h"
 #include "ubique/models/codelm/files/open.h"
 #include "ubique/models/codelm/use/decoder.h"
 #include "ubique/models/codelm/use/place.h"
-#include "ubique/nn/decode/generate.h"
+#include "ubique/nn/decode/generator.h"
 
 namespace ubique::codelm {
 namespace {
 
-struct RunSettings {
-  std::string prompt, prefix, suffix;
-  UseSettings use;
-  bool fills = false;  ///< --prefix and --suffix, or --file with --cursor
-  nn::GenerateOptions generate;
-};
+constexpr std::int64_t kDefaultLookup = 0;
 
-/// The file's text before and after LINE:COLUMN (both from 1).
-void read_cursor(const Config& config, RunSettings& settings) {
-  const auto file = config.get("file", std::string());
-  const auto cursor = config.get("cursor", std::string());
-  if (file.empty() && cursor.empty()) return;
-  check(!file.empty() && !cursor.empty(), ErrorKind::Usage,
-        "[codelm.run] --file and --cursor LINE:COLUMN belong together.");
-  const auto text = read_file(file);
-  const auto parts = split(cursor, ':');
-  const auto line = parse_number(parts.front()), column = parse_number(parts.back());
-  check(parts.size() == 2 && line && column && *line >= 1 && *column >= 1, ErrorKind::Usage,
-        "[codelm.run] --cursor is '{}', expected LINE:COLUMN, both from 1.", printable(cursor));
-  std::size_t at = 0;
-  for (double i = 1; i < *line && at != std::string::npos; ++i) {
-    at = text.find('\n', at);
-    if (at != std::string::npos) ++at;
-  }
-  check(at != std::string::npos, ErrorKind::Usage, "[codelm.run] --cursor {}: {} has fewer lines.",
-        cursor, file);
-  const auto rest = std::min(text.find('\n', at), text.size()) - at;  // of the line
-  check(*column - 1 <= static_cast<double>(rest), ErrorKind::Usage,
-        "[codelm.run] --cursor {}: the line ends before; expected a column from 1 to {}.", cursor,
-        rest + 1);
-  at += static_cast<std::size_t>(*column) - 1;
-  settings.prefix = text.substr(0, at);
-  settings.suffix = text.substr(at);
-  settings.fills = true;
-}
+struct RunSettings {
+  std::vector<Prompt> prompts;
+  UseSettings use;
+  nn::GenerateOptions generate;
+  std::int64_t slots = 8;
+};
 
 RunSettings read_run_settings(const engine::Request& request) {
   const auto& config = request.config;
@@ -69,33 +41,101 @@ RunSettings read_run_settings(const engine::Request& request) {
   generate.max_new_tokens = config.get("max_new_tokens", generate.max_new_tokens);
   generate.seed = static_cast<std::uint64_t>(config.get<std::int64_t>("seed", 0));
   generate.stop_texts = config.get("stop", std::vector<std::string>{});
+  generate.lookup = config.get("lookup", kDefaultLookup);
   settings.use = read_use_settings(config);
-  settings.prompt = config.get("prompt", std::string());
-  settings.prefix = config.get("prefix", std::string());
-  settings.suffix = config.get("suffix", std::string());
-  settings.fills = config.has("prefix") || config.has("suffix");
-  read_cursor(config, settings);
-  for (const auto& file : request.inputs) settings.prompt += read_file(file);
+  settings.prompts = read_prompts(request);
+  const auto count = static_cast<std::int64_t>(settings.prompts.size());
+  settings.slots = std::min(config.get("slots", settings.slots), count);
   nn::validate(generate);
-  const bool prompted = !settings.prompt.empty();
-  check(prompted != settings.fills, ErrorKind::Usage,
-        "[codelm.run] what is to be completed? got {}; expected --prompt TEXT, a file, or --prefix "
-        "and --suffix (or --file with --cursor) for what stands between.",
-        prompted ? "a prompt and a place to fill" : "nothing");
   return settings;
 }
 
-std::vector<std::int32_t> prompt_tokens(const RunSettings& settings,
-                                        const io::Tokenizer& tokenizer) {
-  if (!settings.fills) return tokenizer.encode(settings.prompt);
-  const auto fim = data::find_fim_tokens(tokenizer);
-  check(fim.has_value(), ErrorKind::Input,
-        "[codelm.run] this model cannot fill in the middle: its tokenizer lacks <fim_prefix>, "
-        "<fim_suffix> and <fim_middle>. Use --prompt.");
-  const data::FimParts parts{
-      tokenizer.encode(settings.prefix), {}, tokenizer.encode(settings.suffix)};
-  return data::arrange_fim(parts, data::FimOrder::Psm, *fim);
-}
+/// Completes all prompts through one decoder; the results are in their order.
+class Completions {
+ public:
+  Completions(const engine::Request& request, const RunSettings& settings,
+              const io::Tokenizer& tokenizer)
+      : request_(request),
+        settings_(settings),
+        tokenizer_(tokenizer),
+        made_(settings.prompts.size()) {
+    for (const auto& prompt : settings.prompts) {
+      tokens_.push_back(prompt_tokens(prompt, tokenizer));
+    }
+    const bool quiet =
+        request.progress == ProgressStyle::JsonLines || request.progress == ProgressStyle::Silent;
+    streams_ = !quiet && made_.size() == 1;
+  }
+
+  void run(nn::Decoder& decoder, const CodelmConfig& config) {
+    nn::Generator generator(decoder, tokenizer_);
+    auto options = settings_.generate;
+    options.stop_tokens = config.end_tokens;
+    for (std::size_t i = 0; i < made_.size(); ++i) {
+      generator.submit({.prompt = tokens_[i],
+                        .options = options,
+                        .show = [this](std::string_view text) { return show(text); },
+                        .finished = [this, i](const nn::Completion& made) { made_[i] = made; }});
+    }
+    if (const auto& only = settings_.prompts.front(); streams_ && !only.fills) show(only.text);
+    const auto start = std::chrono::steady_clock::now();
+    while (generator.step()) {
+    }
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+    seconds_ = std::max(taken.count(), 1e-9);
+  }
+
+  engine::Outcome outcome() const {
+    engine::Outcome outcome;
+    outcome.json = json_document("codelm_run", 1);
+    auto results = Json::array();
+    std::int64_t tokens = 0, passes = 0;
+    for (std::size_t i = 0; i < made_.size(); ++i) {
+      const auto& made = made_[i];
+      results.push_back(result_of(i));
+      if (made_.size() > 1) outcome.text += fmt::format("--- {}\n", i + 1);
+      outcome.text += streams_ ? "\n" : made.text + "\n";
+      if (made.end == nn::CompletionEnd::Stopped) outcome.code = ExitCode::Interrupted;
+      tokens += static_cast<std::int64_t>(made.tokens.size());
+      passes += made.passes;
+    }
+    log::debug(
+        "{} tokens in {:.3f} s, {:.1f} a second, {:.2f} for each pass of a request", tokens,
+        seconds_, static_cast<double>(tokens) / seconds_,
+        static_cast<double>(tokens) / static_cast<double>(std::max<std::int64_t>(passes, 1)));
+    if (results.size() == 1) {
+      outcome.json.update(results[0]);
+    } else {
+      outcome.json["results"] = results;
+    }
+    outcome.json["seconds"] = seconds_;
+    outcome.json["seed"] = settings_.generate.seed;
+    return outcome;
+  }
+
+ private:
+  bool show(std::string_view text) const {
+    if (streams_) request_.print(printable_lines(text));
+    return !(request_.stop_requested && request_.stop_requested());
+  }
+
+  Json result_of(std::size_t i) const {
+    const auto& made = made_[i];
+    return {{"completion", made.text},
+            {"end", nn::to_string(made.end)},
+            {"tokens", made.tokens},
+            {"passes", made.passes},
+            {"prompt_tokens", tokens_[i].size()}};
+  }
+
+  const engine::Request& request_;
+  const RunSettings& settings_;
+  const io::Tokenizer& tokenizer_;
+  std::vector<std::vector<std::int32_t>> tokens_;  // of the prompts
+  std::vector<nn::Completion> made_;
+  bool streams_ = false;
+  double seconds_ = 0;
+};
 
 engine::Outcome run_codelm(const engine::Request& request) {
   if (request.config.get("chat", false)) return run_codelm_chat(request);
@@ -108,46 +148,17 @@ engine::Outcome run_codelm(const engine::Request& request) {
         "[codelm.run] the tokenizer is not the model's; got {} tokens, expected at most {}. "
         "--tokenizer names another.",
         tokenizer.size(), model->settings().vocabulary);
-  const auto prompt = prompt_tokens(settings, tokenizer);
+  Completions completions(request, settings, tokenizer);
   const auto pass = place_for_use(*model, settings.use, session);
-  CodelmDecoder decoder(model->codelm(), pass);
-
-  const bool streams =
-      request.progress != ProgressStyle::JsonLines && request.progress != ProgressStyle::Silent;
-  auto generate = settings.generate;
-  generate.stop_tokens = model->settings().end_tokens;
-  const auto start = std::chrono::steady_clock::now();
-  if (streams && !settings.fills) request.print(printable_lines(settings.prompt));
-  const auto made = nn::generate(decoder, prompt, tokenizer, generate, [&](std::string_view text) {
-    if (streams) request.print(printable_lines(text));
-    return !(request.stop_requested && request.stop_requested());
-  });
-  const auto seconds =
-      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  engine::Outcome outcome;
-  outcome.text = streams ? "\n" : made.text + "\n";
-  outcome.json = json_document("codelm_run", 1);
-  outcome.json["completion"] = made.text;
-  outcome.json["end"] = nn::to_string(made.end);
-  outcome.json["tokens"] = made.tokens;
-  outcome.json["prompt_tokens"] = prompt.size();
-  outcome.json["seconds"] = seconds;
-  outcome.json["seed"] = generate.seed;
-  if (made.end == nn::CompletionEnd::Stopped) outcome.code = ExitCode::Interrupted;
-  return outcome;
+  CodelmDecoder decoder(model->codelm(), pass,
+                        {.slots = settings.slots, .record = session.plan().graph_capture.value});
+  completions.run(decoder, model->settings());
+  return completions.outcome();
 }
 
 }  // namespace
 
 engine::Command run_command() {
-  const auto prompt = engine::in_group(
-      "Prompt", {{"--prompt", "prompt", "TEXT", "continue this; or give files"},
-                 {"--prefix", "prefix", "TEXT", "fill in what follows this ..."},
-                 {"--suffix", "suffix", "TEXT", "... and stands before this"},
-                 {"--file", "file", "PATH", "fill in a place of this file"},
-                 {"--cursor", "cursor", "LINE:COLUMN", "the place, both from 1"},
-                 {"--chat", "chat", "", "talk with a chat model; --prompt asks one question"},
-                 {"--system", "system", "TEXT", "what every answer of a chat sees first"}});
   const auto sampling = engine::in_group(
       "Sampling", {{"--max-new-tokens", "max_new_tokens", "N", "most tokens (128)"},
                    {"--temperature", "temperature", "X", "0: the likeliest token (0.2)"},
@@ -157,16 +168,20 @@ engine::Command run_command() {
                    {"--repetition-penalty", "repetition_penalty", "X",
                     "above 1: tokens seen before are less likely (1)"},
                    {"--stop", "stop", "TEXTS", "end before one of these texts"},
-                   {"--seed", "seed", "N", "the same seed, the same text (0)"}});
+                   {"--seed", "seed", "N", "the same seed, the same text (0)"},
+                   {"--lookup", "lookup", "N",
+                    "guess N tokens ahead from the text: the same text, faster; 0: off (0)"}});
   return {.verb = "run",
           .summary = "complete code, or fill in the middle",
           .inputs = "[FILE...]",
           .needs_model = true,
-          .options = engine::all_options({prompt, use_options(), sampling}),
+          .options = engine::all_options({prompt_options(), use_options(), sampling}),
           .examples = {{"ubique run codelm --model tiny_starcoder_py --prompt 'def fibonacci(n):'",
                         "what comes next"},
                        {"ubique run codelm --model runs/myrepo --file main.py --cursor 12:5",
                         "what belongs at that place"},
+                       {"ubique run codelm --model tiny_starcoder_py --prompts lines.jsonl --json",
+                        "many prompts at once, the answers in their order"},
                        {"ubique run codelm --model Qwen2.5-Coder --chat",
                         "a conversation, by the model's own chat template"}},
           .run = run_codelm};

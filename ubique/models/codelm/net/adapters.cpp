@@ -92,64 +92,57 @@ std::vector<std::string> target_layers(Codelm& network, const std::vector<std::s
   return matched;
 }
 
-Adapters::Adapters(Codelm& network, AdapterOptions options)
-    : network_(network), options_(std::move(options)) {
+Adapters::Adapters(Codelm& network, AdapterOptions options) : options_(std::move(options)) {
   if (options_.targets.empty()) options_.targets = default_targets(network.config());
   nn::validate(
       nn::LoraOptions{.rank = options_.rank, .alpha = options_.alpha, .dropout = options_.dropout});
-  layers_ = target_layers(network, options_.targets);
+  const auto targets = target_layers(network, options_.targets);
+  const std::set<std::string> wanted(targets.begin(), targets.end());
   for (auto& parameter : network.parameters()) parameter.requires_grad_(false);
-  for (const auto& layer : layers_) {
-    const auto& weight = layer_of(layer).weight;  // (out, in)
-    nn::add_parameter(*this, name_of_a(layer), at::zeros({options_.rank, weight.size(1)}));
-    nn::add_parameter(*this, name_of_b(layer), at::zeros({weight.size(0), options_.rank}));
+  for (const auto& [name, layer] : network.linear_layers()) {
+    if (!wanted.contains(name)) continue;
+    layers_.emplace_back(name, layer);
+    const auto& weight = layer->weight;  // (out, in)
+    nn::add_parameter(*this, name_of_a(name), at::zeros({options_.rank, weight.size(1)}));
+    nn::add_parameter(*this, name_of_b(name), at::zeros({weight.size(0), options_.rank}));
   }
   attach();
-}
-
-nn::LinearWeights& Adapters::layer_of(const std::string& name) const {
-  for (const auto& [known, weights] : network_.linear_layers()) {
-    if (known == name) return *weights;
-  }
-  fail(ErrorKind::Internal, "[codelm.lora] there is no layer {}.", name);
 }
 
 std::vector<Adapters::Adapted> Adapters::current() const {
   const auto parameters = named_parameters();
   std::vector<Adapted> list;
-  for (const auto& layer : layers_) {
-    list.push_back({layer, parameters[name_of_a(layer)], parameters[name_of_b(layer)]});
+  for (const auto& [name, layer] : layers_) {
+    list.push_back({layer, parameters[name_of_a(name)], parameters[name_of_b(name)]});
   }
   return list;
 }
 
 void Adapters::initialize(const Random& random) {
   const at::NoGradGuard no_gradients;
-  const nn::LoraOptions lora{.rank = options_.rank, .alpha = options_.alpha};
   std::uint64_t stream = 0;
   for (const auto& adapted : current()) {
-    const auto fresh = nn::make_lora(layer_of(adapted.layer).weight, lora, random.fork(stream++));
     auto a = adapted.a, b = adapted.b;
-    a.copy_(fresh.a);
+    a.copy_(nn::fresh_lora_a(a.size(0), a.size(1), random.fork(stream++)));
     b.zero_();
   }
 }
 
 void Adapters::attach() {
   for (const auto& adapted : current()) {
-    layer_of(adapted.layer).adapters = {
+    adapted.layer->adapters = {
         {.a = adapted.a, .b = adapted.b, .scale = options_.scale(), .dropout = options_.dropout}};
   }
 }
 
 void Adapters::detach() {
-  for (const auto& layer : layers_) layer_of(layer).adapters.clear();
+  for (const auto& [name, layer] : layers_) layer->adapters.clear();
 }
 
 void Adapters::merge(double weight) {
   const at::NoGradGuard no_gradients;
   for (const auto& adapted : current()) {
-    auto target = layer_of(adapted.layer).weight;
+    auto target = adapted.layer->weight;
     const nn::Lora lora{.a = adapted.a, .b = adapted.b, .scale = weight * options_.scale()};
     target.copy_(nn::merged_weight(target, lora));
   }

@@ -51,15 +51,13 @@ class Adapters final : public torch::nn::Module {
 
  private:
   struct Adapted {
-    std::string layer;
+    nn::LinearWeights* layer;
     at::Tensor a, b;
   };
   std::vector<Adapted> current() const;
-  nn::LinearWeights& layer_of(const std::string& name) const;
 
-  Codelm& network_;
   AdapterOptions options_;
-  std::vector<std::string> layers_;
+  std::vector<std::pair<std::string, nn::LinearWeights*>> layers_;  // those that are adapted
 };
 
 }  // namespace ubique::codelm

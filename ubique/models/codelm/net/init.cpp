@@ -3,6 +3,7 @@
 #include "ubique/models/codelm/net/init.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 
 #include <cmath>
@@ -31,7 +32,7 @@ void initialize(Codelm& network, const Random& random) {
     const auto deviation = config.initializer_range / (residual ? narrow : 1);
     auto values = at::empty(parameter.sizes());
     own.fill_normal({values.mutable_data_ptr<float>(), static_cast<std::size_t>(values.numel())}, 0,
-                    static_cast<float>(deviation));
+                    static_cast<float>(deviation), 0, at::get_num_threads());
     parameter.copy_(values);
   }
 }

@@ -84,6 +84,7 @@ plan::Needs CodelmModel::needs() const {
   needs.ops = {"matmul", "linear"};
   needs.probes = linear_probes(config);
   needs.tolerates_bf16 = needs.tolerates_f16 = true;
+  needs.graph_capturable = true;  // a step of the decoder
   needs.dropout = config.dropouts.residual > 0 || config.dropouts.attention > 0;
   needs.effective_batch = 8;
   needs.checkpointing.supported = true;

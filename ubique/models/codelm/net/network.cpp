@@ -3,7 +3,9 @@
 #include "ubique/models/codelm/net/network.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 
+#include <array>
 #include <tuple>
 
 #include "ubique/engine/step/recompute.h"
@@ -16,11 +18,11 @@ namespace ubique::codelm {
 
 /// What the layers of one pass share.
 struct Codelm::Pass {
-  PassOptions options;
-  nn::AttentionMask mask, window_mask;  // of layers without and with a window
-  at::Tensor cos, sin;                  // (B or 1, 1, n, r)
+  PassOptions options = {};
+  nn::AttentionMask mask = {}, window_mask = {};  // of layers without and with a window
+  at::Tensor cos = {}, sin = {};                  // (B or 1, 1, n, r)
   std::vector<nn::KvCache>* caches = nullptr;
-  std::int64_t first = 0;  // position of the first token, with caches
+  nn::NewPositions places = {};  // with caches
 };
 
 namespace {
@@ -32,6 +34,19 @@ at::Tensor dropped(const at::Tensor& x, double share, bool training) {
 /// (B, n, count·size) to (B, count, n, size).
 at::Tensor split_heads(const at::Tensor& product, std::int64_t count) {
   return product.unflatten(-1, {count, -1}).transpose(1, 2);
+}
+
+/// The linear layers of a block, each with its name within a layer.
+std::array<std::pair<std::string, nn::LinearWeights*>, 8> linear_parts(BlockWeights& block,
+                                                                       const TensorNames& names) {
+  return {{{names.qkv, &block.qkv},
+           {names.q, &block.q},
+           {names.k, &block.k},
+           {names.v, &block.v},
+           {names.output, &block.output},
+           {names.gate, &block.gate},
+           {names.up, &block.up},
+           {names.down, &block.down}}};
 }
 
 }  // namespace
@@ -65,20 +80,12 @@ void Codelm::refresh() {
     const auto part = [&](const std::string& name) {
       return layer_name(names, static_cast<std::int64_t>(i), name);
     };
-    const auto set_linear = [&](nn::LinearWeights& linear, const std::string& name) {
-      linear.weight = find(part(name) + ".weight");
-      linear.bias = find(part(name) + ".bias");
-    };
     set_norm(block.first_norm, part(names.first_norm));
     set_norm(block.second_norm, part(names.second_norm));
-    set_linear(block.qkv, names.qkv);
-    set_linear(block.q, names.q);
-    set_linear(block.k, names.k);
-    set_linear(block.v, names.v);
-    set_linear(block.output, names.output);
-    set_linear(block.gate, names.gate);
-    set_linear(block.up, names.up);
-    set_linear(block.down, names.down);
+    for (const auto& [name, linear] : linear_parts(block, names)) {
+      linear->weight = find(part(name) + ".weight");
+      linear->bias = find(part(name) + ".bias");
+    }
     block.q_norm = find(part(names.q_norm) + ".weight");
     block.k_norm = find(part(names.k_norm) + ".weight");
   }
@@ -88,19 +95,10 @@ std::vector<std::pair<std::string, nn::LinearWeights*>> Codelm::linear_layers() 
   const auto names = tensor_names(config_);
   std::vector<std::pair<std::string, nn::LinearWeights*>> layers;
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    auto& block = blocks_[i];
-    const auto add = [&](const std::string& part, nn::LinearWeights& linear) {
-      if (!linear.weight.defined()) return;
-      layers.emplace_back(layer_name(names, static_cast<std::int64_t>(i), part), &linear);
-    };
-    add(names.qkv, block.qkv);
-    add(names.q, block.q);
-    add(names.k, block.k);
-    add(names.v, block.v);
-    add(names.output, block.output);
-    add(names.gate, block.gate);
-    add(names.up, block.up);
-    add(names.down, block.down);
+    for (const auto& [part, linear] : linear_parts(blocks_[i], names)) {
+      if (!linear->weight.defined()) continue;
+      layers.emplace_back(layer_name(names, static_cast<std::int64_t>(i), part), linear);
+    }
   }
   return layers;
 }
@@ -126,6 +124,7 @@ at::Tensor Codelm::embed(const at::Tensor& ids, const at::Tensor& positions, dou
 void Codelm::set_rope(const at::Tensor& positions, Pass& pass) const {
   if (config_.rotary_size == 0) return;
   if (!cos_.defined() || cos_.device() != positions.device()) {
+    const c10::InferenceMode plain(false);  // a later training pass uses the tables too
     std::tie(cos_, sin_) = nn::rope_tables(config_.context, config_.rotary_size, positions.device(),
                                            config_.rope_theta, config_.rope_scaling);
   }
@@ -174,10 +173,10 @@ at::Tensor Codelm::attend(const BlockWeights& weights, std::size_t layer, const 
   auto [q, k, v] = project(weights, x, pass);
   if (pass.caches != nullptr) {
     auto& cache = pass.caches->at(layer);
-    cache.store(k, v, pass.first);
-    const auto end = pass.first + x.size(1);
-    k = cache.keys.slice(2, 0, end);
-    v = cache.values.slice(2, 0, end);
+    cache.store(k, v, pass.places);
+    const auto seen = cache.read(pass.places.extent);
+    k = seen.keys;
+    v = seen.values;
   }
   const bool windowed = config_.window_of(static_cast<std::int64_t>(layer)) > 0;
   const auto dropout = pass.options.training ? config_.dropouts.attention : 0;
@@ -245,22 +244,16 @@ at::Tensor Codelm::forward(const at::Tensor& ids, const at::Tensor& positions,
   return run_blocks(embed(ids, positions, dropout), pass);
 }
 
-at::Tensor Codelm::forward_cached(const at::Tensor& ids, std::int64_t first,
+at::Tensor Codelm::forward_cached(const at::Tensor& ids, const nn::NewPositions& places,
                                   std::vector<nn::KvCache>& caches,
                                   const PassOptions& options) const {
-  Pass pass{.options = options};
-  const auto count = ids.size(1), end = first + count;
-  pass.caches = &caches;
-  pass.first = first;
-  pass.mask = nn::causal_mask(count, end, 0, ids.device(), options.explicit_mask);
+  Pass pass{.options = options, .caches = &caches, .places = places};
+  pass.mask = nn::cached_mask(places, 0, options.explicit_mask);
   if (config_.window > 0) {
-    pass.window_mask =
-        nn::causal_mask(count, end, config_.window, ids.device(), options.explicit_mask);
+    pass.window_mask = nn::cached_mask(places, config_.window, options.explicit_mask);
   }
-  const auto positions =
-      at::arange(first, end, at::TensorOptions(at::kLong).device(ids.device())).unsqueeze(0);
-  set_rope(positions, pass);
-  return run_blocks(embed(ids, positions, 0), pass);
+  set_rope(places.positions, pass);
+  return run_blocks(embed(ids, places.positions, 0), pass);
 }
 
 at::Tensor Codelm::logits(const at::Tensor& hidden) const {

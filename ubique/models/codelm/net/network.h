@@ -54,9 +54,10 @@ class Codelm final : public torch::nn::Module {
   /// normed.
   at::Tensor forward(const at::Tensor& ids, const at::Tensor& positions,
                      const DocumentLayout& documents, const PassOptions& options) const;
-  /// The same for n new positions first..first+n-1, whose keys and values are added to `caches`,
-  /// one per layer: ids (B, n) to (B, n, H).
-  at::Tensor forward_cached(const at::Tensor& ids, std::int64_t first,
+  /// The same for n new positions of each text, whose keys and values are added to `caches`, one
+  /// per layer: ids (B, n) i64 to (B, n, H). Never synchronises with the host, so that it can be
+  /// recorded.
+  at::Tensor forward_cached(const at::Tensor& ids, const nn::NewPositions& places,
                             std::vector<nn::KvCache>& caches, const PassOptions& options) const;
   at::Tensor logits(const at::Tensor& hidden) const;  ///< (..., H) to (..., V)
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Passes over new tokens, and caches that grow.
+// Passes over a prompt of one slot and over new tokens of all, and caches that grow.
 #include "ubique/models/codelm/use/decoder.h"
 
 #include <ATen/ATen.h>
-#include <ATen/core/grad_mode.h>
+#include <c10/core/InferenceMode.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "ubique/base/error.h"
 
@@ -13,77 +14,155 @@ namespace ubique::codelm {
 namespace {
 
 constexpr std::int64_t kSmallestCache = 256;
-/// Tokens of a prompt that are computed at once: bounds the memory of masks and activations.
-constexpr std::size_t kPromptPiece = 1024;
+
+at::TensorOptions numbers() { return at::TensorOptions(at::kLong); }
 
 }  // namespace
 
-CodelmDecoder::CodelmDecoder(const Codelm& network, const PassOptions& options,
-                             std::int64_t most_tokens)
-    : network_(network), options_(options), limit_(network.config().context) {
-  if (most_tokens > 0) limit_ = std::min(limit_, most_tokens);
+CodelmDecoder::CodelmDecoder(const Codelm& network, const PassOptions& pass,
+                             const DecoderOptions& options)
+    : Decoder(options.slots),
+      network_(network),
+      pass_(pass),
+      options_(options),
+      limit_(network.config().context) {
+  check(options_.slots >= 1, ErrorKind::Usage,
+        "[codelm.decode] --slots is out of range; got {}, expected 1 or more.", options_.slots);
+  if (options_.most_tokens > 0) limit_ = std::min(limit_, options_.most_tokens);
 }
 
-std::vector<float> CodelmDecoder::prefill(std::span<const std::int32_t> tokens) {
-  const auto count = static_cast<std::int64_t>(tokens.size());
-  check(count > 0 && count <= limit_, ErrorKind::Internal,
-        "[codelm.decode] a text of {} tokens does not fit; expected 1 to {}.", count, limit_);
-  const auto [mine, other] =
-      std::mismatch(tokens_.begin(), tokens_.end(), tokens.begin(), tokens.end());
-  // The last token is computed again even if it is cached: its logits are wanted.
-  const auto shared = std::min<std::ptrdiff_t>(mine - tokens_.begin(), count - 1);
-  tokens_.resize(static_cast<std::size_t>(shared));
-  auto rest = tokens.subspan(static_cast<std::size_t>(shared));
-  while (rest.size() > kPromptPiece) {
-    append(rest.first(kPromptPiece));
-    rest = rest.subspan(kPromptPiece);
-  }
-  return append(rest);
-}
-
-std::vector<float> CodelmDecoder::step(std::int32_t token) {
-  check(static_cast<std::int64_t>(tokens_.size()) < limit_, ErrorKind::Internal,
-        "[codelm.decode] the context window of {} tokens is full.", limit_);
-  return append({&token, 1});
-}
-
-/// Makes room for that many positions, keeping what the caches hold.
+/// Makes room for that many positions of every slot, keeping what the caches hold. Recorded passes
+/// refer to the old caches and are dropped.
 void CodelmDecoder::reserve(std::int64_t positions) {
-  if (!caches_.empty() && caches_.front().capacity() >= positions) return;
+  if (capacity() >= positions) return;
   const auto& config = network_.config();
-  const auto capacity = std::min(limit_, std::max({positions, kSmallestCache, 2 * positions}));
-  const auto held = static_cast<std::int64_t>(tokens_.size());
+  const auto enough = std::min(limit_, std::max(kSmallestCache, 2 * positions));
+  const auto held = capacity();
   std::vector<nn::KvCache> larger;
   for (std::int64_t i = 0; i < config.layers; ++i) {
-    larger.push_back(nn::KvCache::make(1, config.kv_heads, capacity, config.head_size,
+    larger.push_back(nn::KvCache::make(slots(), config.kv_heads, enough, config.head_size,
                                        network_.head().options()));
-    if (held == 0 || caches_.empty()) continue;
+    if (held == 0) continue;
     const auto& old = caches_[static_cast<std::size_t>(i)];
-    larger.back().store(old.keys.slice(2, 0, held), old.values.slice(2, 0, held), 0);
+    larger.back().store(old.keys, old.values, 0);
   }
+  steps_.clear();
   caches_ = std::move(larger);
 }
 
-std::vector<float> CodelmDecoder::append(std::span<const std::int32_t> tokens) {
-  const at::NoGradGuard no_gradients;
-  const auto first = static_cast<std::int64_t>(tokens_.size());
-  for (const auto token : tokens) {
-    check(token >= 0 && token < vocabulary(), ErrorKind::Input,
-          "[codelm.decode] the token {} is not in the model's vocabulary of {}; was another "
-          "tokenizer used?",
-          token, vocabulary());
-  }
-  reserve(first + static_cast<std::int64_t>(tokens.size()));
-  const auto ids = at::tensor(at::ArrayRef<int>(tokens.data(), tokens.size()), at::kInt)
-                       .to(at::kLong)
-                       .to(network_.head().device())
+nn::Predictions CodelmDecoder::append(const nn::Extension& extension, std::int64_t predicted,
+                                      nn::Wanted wanted) {
+  const c10::InferenceMode inference;
+  const auto first = static_cast<std::int64_t>(tokens(extension.slot).size());
+  const auto count = static_cast<std::int64_t>(extension.tokens.size());
+  reserve(first + count);
+  const auto device = network_.head().device();
+  const auto ids = at::tensor(at::ArrayRef<int>(extension.tokens.data(), extension.tokens.size()),
+                              numbers())
+                       .to(device)
                        .unsqueeze(0);  // (1, n)
-  const auto hidden = network_.forward_cached(ids, first, caches_, options_);
-  tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
-  const auto logits =
-      network_.logits(hidden.select(1, -1)).to(at::kCPU, at::kFloat).contiguous();  // (1, V)
-  const auto* values = logits.const_data_ptr<float>();
-  return {values, values + logits.numel()};
+  const nn::NewPositions places{
+      .positions = at::arange(first, first + count, numbers().device(device)).unsqueeze(0),
+      .extent = first + count,
+      .at_end = true};
+  std::vector<nn::KvCache> rows;
+  if (slots() > 1) {
+    for (const auto& cache : caches_) rows.push_back(cache.row(extension.slot));
+  }
+  const auto hidden = network_.forward_cached(ids, places, slots() > 1 ? rows : caches_, pass_);
+  const auto last = hidden[0].slice(0, count - predicted);  // (predicted, H)
+  return nn::read_predictions(network_.logits(last), wanted);
+}
+
+/// Ids and positions of all slots, (2, B, width) on the host. A slot with fewer tokens repeats its
+/// last one: what is computed for it again is stored where it already is.
+at::Tensor CodelmDecoder::inputs_of(std::span<const nn::Extension> extensions,
+                                    std::int64_t width) const {
+  auto inputs = at::zeros({2, slots(), width}, numbers());
+  auto* ids = inputs.mutable_data_ptr<std::int64_t>();
+  const auto fill = [&](std::int64_t slot, std::int64_t first,
+                        std::span<const std::int32_t> added) {
+    const auto last = static_cast<std::int64_t>(added.size()) - 1;
+    for (std::int64_t i = 0; i < width; ++i) {
+      const auto token = std::min(i, last);
+      ids[slot * width + i] = added[static_cast<std::size_t>(token)];
+      ids[(slots() + slot) * width + i] = first + token;
+    }
+  };
+  for (std::int64_t slot = 0; slot < slots(); ++slot) {
+    const std::span<const std::int32_t> text = tokens(slot);
+    if (!text.empty()) fill(slot, static_cast<std::int64_t>(text.size()) - 1, text.last(1));
+  }
+  for (const auto& [slot, added] : extensions) {
+    fill(slot, static_cast<std::int64_t>(tokens(slot).size()), added);
+  }
+  return inputs;
+}
+
+void CodelmDecoder::compute(Step& step) {
+  const nn::NewPositions places{.positions = step.inputs[1], .extent = step.extent};
+  const auto hidden = network_.forward_cached(step.inputs[0], places, caches_, pass_);
+  const auto logits = network_.logits(hidden.flatten(0, 1));  // (B·n, V)
+  step.logits.copy_(logits);
+  step.likeliest.copy_(nn::likeliest_of(logits));
+}
+
+CodelmDecoder::Step& CodelmDecoder::prepared_step(std::int64_t width) {
+  const auto known = steps_.find(width);
+  if (known != steps_.end()) return known->second;
+  const auto device = network_.head().device();
+  const auto f32 = at::TensorOptions(at::kFloat).device(device);
+  const auto rows = slots() * width;
+  Step step;
+  step.inputs = at::zeros({2, slots(), width}, numbers().device(device));
+  step.logits = at::empty({rows, vocabulary()}, f32);
+  step.likeliest = at::empty({rows, 2}, f32);
+  return steps_.emplace(width, std::move(step)).first->second;
+}
+
+nn::Predictions CodelmDecoder::append_each(std::span<const nn::Extension> extensions,
+                                           nn::Wanted wanted) {
+  if (!options_.record && extensions.size() == 1) return Decoder::append_each(extensions, wanted);
+  const c10::InferenceMode inference;
+  std::int64_t width = 1, longest = 1;
+  for (const auto& [slot, added] : extensions) {
+    const auto count = static_cast<std::int64_t>(added.size());
+    width = std::max(width, count);
+    longest = std::max(longest, static_cast<std::int64_t>(tokens(slot).size()) + count);
+  }
+  for (std::int64_t slot = 0; slot < slots(); ++slot) {
+    longest = std::max(longest, static_cast<std::int64_t>(tokens(slot).size()));
+  }
+  reserve(longest);
+  if (options_.record) {
+    width = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(width)));
+  }
+  auto& step = prepared_step(width);
+  step.inputs.copy_(inputs_of(extensions, width));
+  step.extent = options_.record ? capacity() : longest;
+  if (options_.record && !step.recording) {
+    // Rehearsals compute these very inputs: they leave nothing else behind.
+    step.recording = device::record(step.inputs.device(), "a decoding step of codelm", [this, &step] { compute(step); });
+  }
+  step.recording ? step.recording->replay() : compute(step);
+  return read_step(step, extensions, width, wanted);
+}
+
+/// The rows of tokens that were asked for: others were repeated, or belong to idle slots.
+nn::Predictions CodelmDecoder::read_step(const Step& step,
+                                         std::span<const nn::Extension> extensions,
+                                         std::int64_t width, nn::Wanted wanted) const {
+  std::vector<std::int64_t> rows;
+  for (const auto& [slot, added] : extensions) {
+    for (std::size_t i = 0; i < added.size(); ++i) {
+      rows.push_back(slot * width + static_cast<std::int64_t>(i));
+    }
+  }
+  const auto index = at::tensor(rows, numbers());
+  if (wanted == nn::Wanted::Likeliest) {
+    return nn::read_likeliest(step.likeliest.cpu().index_select(0, index));
+  }
+  return nn::read_predictions(step.logits.cpu().index_select(0, index), wanted);
 }
 
 }  // namespace ubique::codelm

@@ -6,6 +6,7 @@
 
 #include "ubique/base/text/printable.h"
 #include "ubique/engine/walk/open_model.h"
+#include "ubique/kernels/quant/quantized_linear.h"
 #include "ubique/models/codelm/files/adapter_files.h"
 #include "ubique/models/codelm/files/open.h"
 #include "ubique/probe/probes/operation.h"
@@ -44,11 +45,13 @@ PassOptions place_for_use(CodelmModel& model, const UseSettings& settings,
   session.start(model.needs());
   model.merge_adapters();
   auto& network = model.codelm();
+  auto dtype = probe::to_torch(session.plan().dtype.value);
   if (const auto format = kernels::parse_quant_format(settings.weights)) {
+    dtype = kernels::quantized_dtype(session.torch_device(), dtype);
     network.quantize(*format, /*double_quantized=*/false,
                      /*with_head=*/*format != kernels::QuantFormat::Nf4);
   }
-  network.to(session.torch_device(), probe::to_torch(session.plan().dtype.value));
+  network.to(session.torch_device(), dtype);
   network.move_quantized(session.torch_device());
   network.refresh();
   network.eval();

@@ -5,8 +5,6 @@
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 
-#include <algorithm>
-
 #include "ubique/base/error.h"
 #include "ubique/nn/layers/attention.h"
 
@@ -36,29 +34,11 @@ ChatDecoder::ChatDecoder(const Trm& network, at::ScalarType dtype) : network_(ne
   }
 }
 
-std::vector<float> ChatDecoder::prefill(std::span<const std::int32_t> tokens) {
-  const auto count = static_cast<std::int64_t>(tokens.size());
-  check(count > 0 && count <= context_length(), ErrorKind::Internal,
-        "[trm.chat] a text of {} tokens does not fit; expected 1 to {}.", count, context_length());
-  const auto [mine, other] =
-      std::mismatch(tokens_.begin(), tokens_.end(), tokens.begin(), tokens.end());
-  // The last token is computed again even if it is cached: its logits are wanted.
-  const auto shared = std::min<std::ptrdiff_t>(mine - tokens_.begin(), count - 1);
-  tokens_.resize(static_cast<std::size_t>(shared));
-  return append(tokens.subspan(static_cast<std::size_t>(shared)));
-}
-
-std::vector<float> ChatDecoder::step(std::int32_t token) {
-  check(static_cast<std::int64_t>(tokens_.size()) < context_length(), ErrorKind::Internal,
-        "[trm.chat] the context window of {} tokens is full.", context_length());
-  return append({&token, 1});
-}
-
-at::Tensor ChatDecoder::embedded(std::span<const std::int32_t> tokens) const {
+at::Tensor ChatDecoder::embedded(std::span<const std::int32_t> added) const {
   const auto device = weights_.tokens.value.device();
-  const auto first = static_cast<std::int64_t>(tokens_.size());
-  const auto count = static_cast<std::int64_t>(tokens.size());
-  auto ids = at::tensor(at::ArrayRef<int>(tokens.data(), tokens.size()), at::kInt).to(device);
+  const auto first = static_cast<std::int64_t>(tokens().size());
+  const auto count = static_cast<std::int64_t>(added.size());
+  auto ids = at::tensor(at::ArrayRef<int>(added.data(), added.size()), at::kInt).to(device);
   if (network_.config().positions != Positions::Learned) {
     return network_.embed(weights_, ids.unsqueeze(0), {});  // (1, n, H)
   }
@@ -75,17 +55,18 @@ at::Tensor ChatDecoder::call(const at::Tensor& h, const at::Tensor& injected, st
   auto x = h + injected;  // (1, n, H)
   for (const auto& block : weights_.blocks) {
     const auto branch = nn::attention_step(x, block.qkv, block.out, attention, caches_[cache++],
-                                           static_cast<std::int64_t>(tokens_.size()));
+                                           static_cast<std::int64_t>(tokens().size()));
     x = kernels::swiglu_block(kernels::post_norm(x, branch), block.channels,
                               kernels::Activations::Recompute);
   }
   return x;
 }
 
-std::vector<float> ChatDecoder::append(std::span<const std::int32_t> tokens) {
+nn::Predictions ChatDecoder::append(const nn::Extension& extension, std::int64_t predicted,
+                                    nn::Wanted wanted) {
   const at::NoGradGuard no_gradients;
   const auto& config = network_.config();
-  const auto x = embedded(tokens);
+  const auto x = embedded(extension.tokens);
   auto high = weights_.high_start.expand_as(x), low = weights_.low_start.expand_as(x);
   std::size_t cache = 0;
   for (std::int64_t round = 0; round < config.halt_max_steps * config.high_cycles; ++round) {
@@ -93,12 +74,8 @@ std::vector<float> ChatDecoder::append(std::span<const std::int32_t> tokens) {
     for (std::int64_t i = 0; i < config.low_cycles; ++i) low = call(low, injected, cache);
     high = call(high, low, cache);
   }
-  tokens_.insert(tokens_.end(), tokens.begin(), tokens.end());
-  const auto logits = at::linear(high.select(1, -1), weights_.head.use())  // (1, V)
-                          .to(at::kCPU, at::kFloat)
-                          .contiguous();
-  const auto* values = logits.const_data_ptr<float>();
-  return {values, values + logits.numel()};
+  const auto last = high[0].slice(0, high.size(1) - predicted);  // (predicted, H)
+  return nn::read_predictions(at::linear(last, weights_.head.use()), wanted);
 }
 
 }  // namespace ubique::trm

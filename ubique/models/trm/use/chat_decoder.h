@@ -24,19 +24,16 @@ class ChatDecoder final : public nn::Decoder {
 
   std::int64_t context_length() const override { return network_.config().seq_len; }
   std::int64_t vocabulary() const override { return network_.config().vocab_size; }
-  const std::vector<std::int32_t>& tokens() const override { return tokens_; }
-  std::vector<float> prefill(std::span<const std::int32_t> tokens) override;
-  std::vector<float> step(std::int32_t token) override;
 
  private:
-  std::vector<float> append(std::span<const std::int32_t> tokens);
-  at::Tensor embedded(std::span<const std::int32_t> tokens) const;
+  nn::Predictions append(const nn::Extension& extension, std::int64_t predicted,
+                         nn::Wanted wanted) override;
+  at::Tensor embedded(std::span<const std::int32_t> added) const;
   at::Tensor call(const at::Tensor& h, const at::Tensor& injected, std::size_t& cache);
 
   const Trm& network_;
   TrmWeights weights_;
   std::vector<nn::KvCache> caches_;  // one per block of every recursion call
-  std::vector<std::int32_t> tokens_;
 };
 
 }  // namespace ubique::trm
