@@ -161,7 +161,7 @@ TEST_CASE("read: a folder's chat template writes the turns, of which the replies
   CHECK(part(1, false) == "[user]2+2?;[assistant]4;[user]sure?;[assistant]");
   CHECK(part(1, true).starts_with("yes"));
 
-  write_file(sample.scratch / "other" / "readme.txt", "no template here");
+  std::filesystem::create_directory(sample.scratch / "other");
   options.chat = data::folder_chat_encoder(sample.scratch / "other", tokenizer);
   const auto plain =
       data::read_sequences({sample.scratch / "chat.jsonl"}, tokenizer, tokenizer.size(), options);

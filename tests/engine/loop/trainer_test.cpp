@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "tests/engine/runs.h"
+#include "ubique/base/files/file.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 
 using namespace ubique;

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 #include "ubique/base/error.h"
@@ -66,7 +67,7 @@ std::shared_ptr<const data::Packing> CodeDataset::packing_of(std::int64_t epoch)
     options.longest = curriculum_.longest(epoch, options.length);
     packing = std::make_shared<data::Packing>(*documents_, options, epoch, tokenizer_);
     // The loader reads ahead into the next epoch at most.
-    while (packings_.size() > 2) packings_.erase(packings_.begin());
+    std::erase_if(packings_, [&](const auto& item) { return std::abs(item.first - epoch) > 1; });
   }
   return packing;
 }
