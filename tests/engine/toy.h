@@ -189,6 +189,7 @@ class ToyTask final : public engine::Task {
     CHECK(last.step == record.step);
     closed.push_back(record);
   }
+  std::vector<engine::ReportText> texts() override { return writes; }
   std::unique_ptr<engine::Optimizer> make_optimizer(
       const engine::OptimizerOptions& options) override {
     return own_optimizer ? own_optimizer(options) : nullptr;
@@ -198,6 +199,7 @@ class ToyTask final : public engine::Task {
   ToyModel toy;
   ToyDataset data;
   engine::Recipe given;
+  std::vector<engine::ReportText> writes;
   int validations = 0;
   std::vector<engine::EpochRecord> closed;  ///< epochs that the engine told of
   std::vector<double> scripted;             ///< scores in place of real ones

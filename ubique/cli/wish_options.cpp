@@ -17,7 +17,8 @@ struct WishOption {
 constexpr WishOption kWishOptions[] = {
     {"--dtype", "dtype", "DTYPE", "auto, f32, bf16, f16 or f64"},
     {"--numerics", "numerics", "HOW", "strict, balanced or fast"},
-    {"--attention", "attention", "NAME", "auto, flash, efficient, math or explicit_mask"},
+    {"--attention,--attention-backend", "attention", "NAME",
+     "auto, flash, efficient, math or explicit_mask"},
     {"--batch", "batch", "N", "samples at once, or auto"},
     {"--effective-batch", "effective_batch", "N", "samples per optimizer step"},
     {"--accumulation", "accumulation", "N", "batches per optimizer step"},

@@ -113,6 +113,13 @@ void read_adopted_keys(const Config& config, Wishes& wishes) {
   if (wishes.device == "auto" && device) wishes.device = *device;
   const auto attention = parse_attention(config, "device_backend.attention_backend");
   if (!wishes.attention) wishes.attention = attention;
+  const auto gigabytes =
+      first_of<double>(config, {"device_backend.max_vram_gb", "max_vram_gb"}, "memory");
+  check(!gigabytes || (*gigabytes > 0 && *gigabytes < 1e9), ErrorKind::Usage,
+        "[plan.wishes] max_vram_gb is out of range; got {}, expected GB of memory to use at most, "
+        "such as 8.",
+        gigabytes.value_or(0));
+  if (wishes.memory == 0 && gigabytes) wishes.memory = static_cast<std::int64_t>(*gigabytes * 1e9);
   adopt_dtype(config, wishes);
   adopt_batch(config, wishes);
   const auto checkpointing = first_of<bool>(

@@ -156,7 +156,11 @@ MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::
   parts.weights = to_bytes(weight_bytes(needs, choice));
   parts.gradients = to_bytes(trainable * master);
   parts.optimizer = to_bytes(trainable * master * (needs.optimizer_states + needs.weight_averages));
-  parts.activations = to_bytes(batch * (train ? saved_bytes(needs, choice) : run_bytes));
+  const double piece = train ? static_cast<double>(needs.activations.loss_piece) * kF32 : 0;
+  parts.activations = to_bytes(batch * (train ? saved_bytes(needs, choice) : run_bytes) + piece);
+  parts.kv_cache = train ? 0
+                         : to_bytes(batch * static_cast<double>(needs.activations.kv_cache) *
+                                    bytes_of(choice.dtype));
   const double per_sample =
       batches_in_flight * input_bytes(needs) + (train ? transient_bytes(needs, choice) : 0);
   double run_scores = 0;
@@ -168,7 +172,7 @@ MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::
   const double required =
       static_cast<double>(parts.weights) + static_cast<double>(parts.gradients) +
       static_cast<double>(parts.optimizer) + static_cast<double>(parts.activations) +
-      static_cast<double>(parts.workspace);
+      static_cast<double>(parts.kv_cache) + static_cast<double>(parts.workspace);
   parts.total = to_bytes(required);
   parts.budget = budget;
   parts.fits = parts.total <= budget;

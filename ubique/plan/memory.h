@@ -18,6 +18,7 @@ struct MemoryParts {
   std::int64_t gradients = 0;
   std::int64_t optimizer = 0;
   std::int64_t activations = 0;
+  std::int64_t kv_cache = 0;  ///< in inference
   std::int64_t workspace = 0;
   std::int64_t total = 0;
   std::int64_t budget = 0;

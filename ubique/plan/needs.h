@@ -28,12 +28,14 @@ struct ParameterGroup {
 
 /// Numbers of elements per sample.
 struct ActivationNeed {
-  std::int64_t saved = 0;      ///< kept for the backward pass, in the compute dtype
-  std::int64_t saved_f32 = 0;  ///< the same, in f32 whatever the dtype (norms, indices)
-  std::int64_t loss = 0;       ///< f32 values around the loss, which checkpointing never drops
-  std::int64_t transient = 0;  ///< alive beside the saved ones at the peak of the backward pass
-  std::int64_t run = 0;        ///< alive at the peak of inference
-  std::int64_t largest = 0;    ///< of the largest single tensor
+  std::int64_t saved = 0;       ///< kept for the backward pass, in the compute dtype
+  std::int64_t saved_f32 = 0;   ///< the same, in f32 whatever the dtype (norms, indices)
+  std::int64_t loss = 0;        ///< f32 values around the loss, which checkpointing never drops
+  std::int64_t loss_piece = 0;  ///< the same of a loss in pieces: of one piece, whatever the batch
+  std::int64_t transient = 0;   ///< alive beside the saved ones at the peak of the backward pass
+  std::int64_t run = 0;         ///< alive at the peak of inference
+  std::int64_t kv_cache = 0;    ///< keys and values of past tokens, beside `run`
+  std::int64_t largest = 0;     ///< of the largest single tensor
 };
 
 struct InputNeed {

@@ -83,8 +83,10 @@ ActivationNeed read_activations(const Config& config) {
   need.saved = config.get("saved", need.saved);
   need.saved_f32 = config.get("saved_f32", need.saved_f32);
   need.loss = config.get("loss", need.loss);
+  need.loss_piece = config.get("loss_piece", need.loss_piece);
   need.transient = config.get("transient", need.transient);
   need.run = config.require<std::int64_t>("run");
+  need.kv_cache = config.get("kv_cache", need.kv_cache);
   need.largest = config.get("largest", need.largest);
   return need;
 }

@@ -46,10 +46,15 @@ struct MemoryRow {
 };
 
 std::vector<MemoryRow> memory_rows(const MemoryParts& memory) {
-  return {{"weights", memory.weights},     {"gradients", memory.gradients},
-          {"optimizer", memory.optimizer}, {"activations", memory.activations},
-          {"workspace", memory.workspace}, {"total", memory.total},
-          {"budget", memory.budget}};
+  std::vector<MemoryRow> rows = {{"weights", memory.weights},
+                                 {"gradients", memory.gradients},
+                                 {"optimizer", memory.optimizer},
+                                 {"activations", memory.activations}};
+  if (memory.kv_cache > 0) rows.push_back({"kv_cache", memory.kv_cache});
+  rows.insert(
+      rows.end(),
+      {{"workspace", memory.workspace}, {"total", memory.total}, {"budget", memory.budget}});
+  return rows;
 }
 
 std::string floor_text(double ms) {

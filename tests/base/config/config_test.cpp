@@ -184,3 +184,37 @@ TEST_CASE("config: another program's variable sets a key where ours does not, an
   config.set_flag("dtype", "f64");
   CHECK(config.get<std::string>("dtype", "") == "f64");
 }
+
+TEST_CASE("config: implied values and other programs' keys count where nobody sets ours") {
+  auto config = Config::from_text(
+      "model: {name: phi, width: 4}\nrate: 1e-5\nown: 1\nlist: [a, \"b, c\"]\n", "old.yaml");
+  config.set_environment({});
+  config.expect("model");
+  CHECK(config.adopt("model", "model.name"));
+  CHECK(config.adopt("lr", "rate"));
+  CHECK(config.adopt("own", "rate"));
+  CHECK(config.adopt("words", "list"));
+  CHECK_FALSE(config.adopt("lr", "missing"));
+  config.imply("lr", "7", "nowhere");  // the first one stays
+  config.imply("form", "nf4", "old.yaml:9");
+  CHECK(config.get<std::string>("model", "") == "phi");
+  CHECK(config.get("lr", 0.0) == 1e-5);
+  CHECK(config.where("lr") == "old.yaml:2");
+  CHECK(config.get("own", 0.0) == 1);
+  CHECK(config.get("words", std::vector<std::string>{}) == std::vector<std::string>{"a", "b, c"});
+  CHECK(config.get<std::string>("form", "") == "nf4");
+  CHECK(config.where("form") == "old.yaml:9");
+  config.set_flag("lr", "0.5");
+  CHECK(config.get("lr", 0.0) == 0.5);
+  const auto message = test::refusal_of(ErrorKind::Usage, [&] { config.finish(); });
+  CHECK(test::contains(message, "model.width"));
+}
+
+TEST_CASE("config: a name may be a value in one file and a section in another") {
+  auto config = Config::from_text("model: folder\n", "own.yaml");
+  config.set_environment({});
+  config.expect("model");
+  CHECK_FALSE(config.has("model.name"));
+  CHECK(config.get<std::string>("model", "") == "folder");
+  config.finish();
+}

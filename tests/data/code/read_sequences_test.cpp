@@ -135,6 +135,39 @@ TEST_CASE("read: the caller's own chat encoder is used") {
   CHECK(documents.prompt_length(0) == 1);
 }
 
+TEST_CASE("read: a folder's chat template writes the turns, of which the replies carry loss") {
+  const ReadSample sample;
+  const auto& tokenizer = sample.tokenizer;
+  write_file(sample.scratch / "chat.jsonl",
+             "{\"messages\": [{\"role\": \"user\", \"content\": \"2+2?\"}, {\"role\": "
+             "\"assistant\", \"content\": \"4\"}, {\"role\": \"user\", \"content\": \"sure?\"}, "
+             "{\"role\": \"assistant\", \"content\": \"yes\"}]}\n");
+  write_file(sample.scratch / "chat_template.jinja",
+             "{% for m in messages %}[{{ m.role }}]{{ m.content }};{% endfor %}"
+             "{% if add_generation_prompt %}[assistant]{% endif %}");
+  data::ReadOptions options;
+  options.chat = data::folder_chat_encoder(sample.scratch.path(), tokenizer);
+  const auto documents =
+      data::read_sequences({sample.scratch / "chat.jsonl"}, tokenizer, tokenizer.size(), options);
+  REQUIRE(documents.size() == 2);
+  const auto part = [&](std::int64_t i, bool reply) {
+    auto ids = documents.document(i);
+    const auto prompt = static_cast<std::ptrdiff_t>(documents.prompt_length(i));
+    return tokenizer.decode(reply ? std::vector(ids.begin() + prompt, ids.end())
+                                  : std::vector(ids.begin(), ids.begin() + prompt));
+  };
+  CHECK(part(0, false) == "[user]2+2?;[assistant]");
+  CHECK(part(0, true).starts_with("4"));
+  CHECK(part(1, false) == "[user]2+2?;[assistant]4;[user]sure?;[assistant]");
+  CHECK(part(1, true).starts_with("yes"));
+
+  std::filesystem::create_directory(sample.scratch / "other");
+  options.chat = data::folder_chat_encoder(sample.scratch / "other", tokenizer);
+  const auto plain =
+      data::read_sequences({sample.scratch / "chat.jsonl"}, tokenizer, tokenizer.size(), options);
+  CHECK(tokenizer.decode(plain.document(0)) == "Question: 2+2?\n\nAnswer: 4");
+}
+
 TEST_CASE("read: shards of token ids are split at end-of-text") {
   const ReadSample sample;
   const Lists expected = {{11, 12}, {13}};

@@ -126,3 +126,15 @@ TEST_CASE("recipe: a run too short for its recipe gets a warning") {
   CHECK(doubts_about(recipe, 101).size() == 1);
   CHECK(doubts_about(recipe, 1000).empty());
 }
+
+TEST_CASE("recipe: a share of warm-up has limits in steps, which must not contradict") {
+  const auto config =
+      Config::from_text("warmup: 0.1\nwarmup_steps_min: 20\nwarmup_steps_max: 200\n", "run.yaml");
+  const auto recipe = read_recipe(config, Recipe{});
+  config.finish();
+  CHECK(recipe.schedule.warmup_least == 20);
+  CHECK(recipe.schedule.warmup_most == 200);
+  const auto wrong = Config::from_text("warmup_steps_min: 20\nwarmup_steps_max: 10\n", "run.yaml");
+  const auto message = test::refusal_of(ErrorKind::Usage, [&] { read_recipe(wrong, Recipe{}); });
+  CHECK(test::contains(message, "run.yaml:1"));
+}

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "tests/engine/runs.h"
+#include "ubique/base/files/file.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 
 using namespace ubique;
@@ -146,6 +147,36 @@ TEST_CASE("trainer: it stops early when the watched score does not improve") {
   options.resume = true;  // it stays stopped
   ToyTask again(recipe);
   CHECK(train(again, toy_plan(), options).steps == result.steps);
+}
+
+TEST_CASE("trainer: a score that is better by too little does not count") {
+  const ScratchFolder scratch;
+  auto recipe = toy_recipe(50);
+  recipe.patience = 2;
+  recipe.min_delta = 0.1;
+  ToyTask task(recipe);
+  task.scripted = {0.1, 0.4, 0.45, 0.49, 0.9};
+  const auto result = train(task, toy_plan(), toy_options(scratch / "run"));
+  CHECK(result.stopped_early);
+  CHECK(result.epochs == 4);
+  CHECK(result.best_epoch == 1);
+}
+
+TEST_CASE("trainer: checkpoints are kept every few epochs, texts are in metrics and report") {
+  const ScratchFolder scratch;
+  auto recipe = toy_recipe(4);
+  recipe.checkpoint_epochs = 2;
+  ToyTask task(recipe);
+  task.writes = {{"sample", "a < b"}};
+  const auto result = train(task, toy_plan(), toy_options(scratch / "run"));
+  const auto steps = result.steps / 4;
+  for (const std::int64_t epoch : {2, 4}) {
+    CHECK(is_checkpoint(scratch / "run" / "checkpoints" / fmt::format("step-{}", epoch * steps)));
+  }
+  CHECK_FALSE(is_checkpoint(scratch / "run" / "checkpoints" / fmt::format("step-{}", steps)));
+  CHECK(test::contains(read_file(scratch / "run" / "metrics.jsonl"),
+                       "\"texts\":[{\"caption\":\"sample\",\"text\":\"a < b\"}]"));
+  CHECK(test::contains(read_file(scratch / "run" / "report.html"), "<pre>a &lt; b</pre>"));
 }
 
 TEST_CASE("trainer: a named score, else the training loss, breaks ties") {

@@ -136,3 +136,14 @@ TEST_CASE("schedule: an unknown name is refused with a suggestion") {
       test::refusal_of(ErrorKind::Usage, [] { make_schedule(recipe_of("one_cycle"), 10); });
   CHECK(test::contains(message, "Did you mean 'onecycle'?"));
 }
+
+TEST_CASE("schedule: the warm-up's share of the run stays within its limits") {
+  auto recipe = recipe_of("cosine", 0.1);
+  const auto rate_at = [&](std::int64_t step) { return make_schedule(recipe, 1000)->at(step).lr; };
+  CHECK(rate_at(49) == doctest::Approx(0.5e-3));  // of 100 steps
+  recipe.schedule.warmup_most = 10;
+  CHECK(rate_at(4) == doctest::Approx(0.5e-3));
+  recipe.schedule.warmup_most = 0;
+  recipe.schedule.warmup_least = 400;
+  CHECK(rate_at(199) == doctest::Approx(0.5e-3));
+}

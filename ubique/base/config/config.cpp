@@ -59,6 +59,7 @@ struct Config::Document {
   std::map<std::string, std::string> flags;
   std::optional<std::map<std::string, std::string>> environment;  // none: the process's own
   std::map<std::string, std::string> foreign_variables;           // full key -> variable
+  std::map<std::string, RawValue> implied;                        // by full key
   std::map<std::string, std::set<std::string>> read_at;           // level -> keys read there
   std::set<std::string> read_values;                              // full keys of single values
   std::set<std::string> ignored;                                  // full keys of anything
@@ -140,6 +141,7 @@ const YamlNode* Config::Document::find_node(const View& view, std::string_view k
     if (node != nullptr) node = node->find(head);
     if (node != nullptr && node->kind == YamlNode::Kind::Null) node = nullptr;
     if (node != nullptr && node->kind != YamlNode::Kind::Mapping) {
+      if (read_values.contains(path)) return nullptr;  // a name of a value and of a section
       fail_shape(*node, path, "a mapping");
     }
     key.remove_prefix(dot + 1);
@@ -157,6 +159,9 @@ std::optional<RawValue> Config::Document::find_raw(const View& view, std::string
     raw = one_line_value(flag->second, "flag");
   } else if (const auto variable = variable_of(full)) {
     raw = one_line_value(variable->second, "environment " + variable->first);
+  } else if (const auto other = implied.find(full);
+             other != implied.end() && (node == nullptr || node->kind == YamlNode::Kind::Mapping)) {
+    raw = other->second;
   } else if (node != nullptr) {
     raw = {*node, place(node->line), false};
   }
@@ -240,6 +245,18 @@ void Config::set_environment(std::map<std::string, std::string> environment) {
 
 void Config::add_variable(const std::string& dotted_key, const std::string& variable) {
   document_->foreign_variables[dotted_key] = variable;
+}
+
+void Config::imply(const std::string& dotted_key, const std::string& text,
+                   const std::string& source) {
+  document_->implied.emplace(dotted_key, one_line_value(text, source));
+}
+
+bool Config::adopt(const std::string& dotted_key, std::string_view other) {
+  auto raw = document_->find_raw(*view_, other);
+  if (!raw) return false;
+  document_->implied.emplace(dotted_key, std::move(*raw));
+  return true;
 }
 
 template <typename T>

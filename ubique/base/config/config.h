@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Configuration from flags > environment (UBIQUE_*) > YAML > defaults. Code reads keys with a type
-// and a default; finish() reports keys that were never read as unknown, with a "did you mean".
-// Every value remembers its source.
+// Configuration from flags > environment (UBIQUE_*) > YAML > implied values > defaults. Code reads
+// keys with a type and a default; finish() reports keys that were never read as unknown, with a
+// "did you mean". Every value remembers its source.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +40,13 @@ class Config {
   void set_environment(std::map<std::string, std::string> environment);
   /// Another program's variable for a key, read if UBIQUE_<KEY> is not set.
   void add_variable(const std::string& dotted_key, const std::string& variable);
+  /// A value that counts where neither flag nor environment nor file sets the key; `source` names
+  /// what it follows from. The first one given stays. A section of the file that has the key's name
+  /// ("model:" with settings under it) is then no value of the key.
+  void imply(const std::string& dotted_key, const std::string& text, const std::string& source);
+  /// The same with the value of another key, such as another program's name for it. False if that
+  /// key is not given.
+  bool adopt(const std::string& dotted_key, std::string_view other);
 
   /// T is bool, std::int64_t, int, double, std::string, std::vector<std::string>,
   /// std::vector<std::int64_t> or std::vector<double>. "1e-5" is a number, "null" and "~" are "not

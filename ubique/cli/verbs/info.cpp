@@ -6,16 +6,21 @@
 
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/text.h"
-#include "ubique/cli/device_summary.h"
 #include "ubique/cli/verb.h"
 #include "ubique/device/host.h"
 #include "ubique/device/select.h"
+#include "ubique/engine/session/device_summary.h"
 
 namespace ubique::cli {
 namespace {
 
 using device::Candidate;
 using device::Facts;
+using engine::attention_backend;
+using engine::dtype_names;
+using engine::summary_block;
+using engine::supports_bf16;
+using engine::yes_no;
 
 const Candidate* candidate_of(const std::string& backend) {
   for (const auto& candidate : device::survey()) {

@@ -10,7 +10,7 @@
 #include "ubique/cli/wish_options.h"
 #include "ubique/device/profile.h"
 #include "ubique/device/select.h"
-#include "ubique/engine/contract/family.h"
+#include "ubique/engine/walk/train_walk.h"
 #include "ubique/plan/report.h"
 #include "ubique/probe/cache.h"
 #include "ubique/probe/report/record.h"
@@ -32,14 +32,19 @@ struct Machine {
   probe::Report report;
 };
 
-plan::Wishes read_plan_wishes(const PlanFlags& flags, const plan::Needs& needs) {
-  auto config = flags.config.empty() ? Config() : Config::from_file(flags.config);
+/// The file and the flags; --set too.
+Config read_plan_config(const PlanFlags& flags) {
+  auto config =
+      flags.config.empty() ? Config() : Config::from_file(config_path(flags.family, flags.config));
   set_flags(config, flags.wishes);
   if (flags.common->device != "auto") config.set_flag("device", flags.common->device);
-  add_family_variables(config, needs.family);
-  const auto wishes = plan::read_wishes(config);
-  config.finish();
-  return wishes;
+  for (const auto& setting : flags.settings) {
+    const auto equals = setting.find('=');
+    check(equals != std::string::npos, ErrorKind::Usage,
+          "[cli.plan] got --set '{}', expected key=value such as channels=16.", setting);
+    config.set_flag(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  return config;
 }
 
 Machine this_machine(const plan::Wishes& wishes, bool fallback) {
@@ -132,29 +137,34 @@ void print_plans(const PlanFlags& flags, const plan::Needs& needs, const plan::W
   }
 }
 
+/// What a family's model needs with these settings. A configuration for training may be given: its
+/// other keys are known, but have nothing to do here.
+plan::Needs family_needs(const engine::Family& family, Config& config) {
+  const auto command = family.train_command();
+  engine::adopt_keys(command, config);
+  auto needs = family.needs(config);
+  for (const auto& option : command.options) config.expect(option.key);
+  for (const auto& option : engine::recipe_options()) config.expect(option.key);
+  return needs;
+}
+
 /// Needs of a family's model with these settings, or of any model from a YAML file.
-plan::Needs planned_needs(const PlanFlags& flags) {
+plan::Needs planned_needs(const PlanFlags& flags, Config& config) {
   check(flags.family.empty() != flags.needs.empty(), ErrorKind::Usage,
         "[cli.plan] what to plan for? got {}, expected a family such as meshnet, or --needs with a "
         "YAML file.",
         flags.family.empty() ? "neither" : "both a family and --needs");
   if (flags.family.empty()) return plan::read_needs_file(config_path("needs", flags.needs));
-  Config config;
-  for (const auto& setting : flags.settings) {
-    const auto equals = setting.find('=');
-    check(equals != std::string::npos, ErrorKind::Usage,
-          "[cli.plan] got --set '{}', expected key=value such as channels=16.", setting);
-    config.set_flag(setting.substr(0, equals), setting.substr(equals + 1));
-  }
-  const auto needs = engine::find_family(flags.family).configure(config)->needs();
-  config.finish();
-  return needs;
+  return family_needs(engine::find_family(flags.family), config);
 }
 
 ExitCode run_plan(const PlanFlags& flags) {
   if (flags.list_profiles) return list_profiles(flags.common->json);
-  const auto needs = planned_needs(flags);
-  auto wishes = read_plan_wishes(flags, needs);
+  auto config = read_plan_config(flags);
+  const auto needs = planned_needs(flags, config);
+  add_family_variables(config, needs.family);
+  auto wishes = plan::read_wishes(config);
+  config.finish();
   const auto machines = list_machines(flags, wishes);
   std::vector<plan::Attempt> attempts;
   for (const auto& machine : machines) {
@@ -182,7 +192,8 @@ std::function<ExitCode()> setup_plan(CLI::App& app) {
       ->type_name("LIST");
   app.add_flag("--list-profiles", flags->list_profiles, "the machines that --on knows");
   app.add_flag("--explain", flags->explain, "every choice with its reason and what was rejected");
-  app.add_option("--config", flags->config, "YAML file with wishes")->type_name("FILE");
+  app.add_option("--config", flags->config, "YAML file with wishes, or a training configuration")
+      ->type_name("FILE");
   app.add_option("--probes", flags->probes, "probe record of that machine (doctor --share)")
       ->type_name("FILE");
   app.add_option("--mode", flags->wishes["mode"], "train or run")->type_name("MODE");

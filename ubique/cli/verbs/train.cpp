@@ -7,8 +7,8 @@
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/text.h"
-#include "ubique/cli/device_summary.h"
 #include "ubique/cli/family_verb.h"
+#include "ubique/engine/session/device_summary.h"
 #include "ubique/engine/walk/train_walk.h"
 #include "ubique/plan/report.h"
 
@@ -92,7 +92,7 @@ struct StageResult {
 StageResult train_once(const Family& family, const Request& request) {
   engine::Session session(request, plan::Mode::Train);
   if (log::wanted(log::Severity::Debug)) {
-    log::debug("\n{}", summary_block(session.device(), /*verbose=*/true));
+    log::debug("\n{}", engine::summary_block(session.device(), /*verbose=*/true));
   }
   const auto trained =
       engine::train_walk(session, request, [&](const Request& own) { return family.task(own); });
@@ -136,6 +136,7 @@ Outcome run_train(const Family& family, const Request& request) {
   auto own = request;
   own.output = run_folder(family, request);
   const auto command = family.train_command();
+  engine::adopt_keys(command, own.config);
   const auto stages =
       command.stages ? command.stages(request.config) : std::vector<engine::TrainStage>();
   return stages.empty() ? train_once(family, own).outcome : train_stages(family, own, stages);

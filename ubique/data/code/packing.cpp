@@ -24,6 +24,10 @@ Random epoch_random(std::uint64_t seed, PackingStream stream, std::int64_t epoch
 void validate(const PackingOptions& options) {
   check(options.length >= 2 && options.length <= kLongestRow, ErrorKind::Usage,
         "[data.packing] rows of {} tokens; expected 2 to {}.", options.length, kLongestRow);
+  check(options.longest == 0 || (options.longest >= 2 && !options.contiguous), ErrorKind::Usage,
+        "[data.packing] windows of at most {} tokens; expected 2 or more, and rows that are not "
+        "contiguous.",
+        options.longest);
   check(!(options.contiguous && options.fim), ErrorKind::Usage,
         "[data.packing] fill-in-the-middle needs whole documents; it does not go with contiguous "
         "rows.");
@@ -61,6 +65,8 @@ std::vector<Packing::Window> Packing::cut_documents() const {
   const auto order = options_.shuffle
                          ? epoch_random(options_.seed, kDocumentStream, epoch_).permutation(count)
                          : std::vector<std::int64_t>();
+  const auto step =
+      options_.longest > 0 ? std::min(options_.longest, options_.length) : options_.length;
   std::vector<Window> windows;
   windows.reserve(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
@@ -70,8 +76,8 @@ std::vector<Packing::Window> Packing::cut_documents() const {
     if (whole == 1) continue;
     check(whole < std::int64_t{1} << 31, ErrorKind::Input,
           "[data.packing] document {} has {} tokens; expected fewer than 2^31.", document, whole);
-    for (std::int64_t first = 0; first < whole; first += options_.length) {
-      const auto length = std::min(options_.length, whole - first);
+    for (std::int64_t first = 0; first < whole; first += step) {
+      const auto length = std::min(step, whole - first);
       const bool only_end = first > 0 && length == 1;  // end-of-text alone has nothing to predict
       const bool only_prompt = first + length < prompt;
       if (only_end || only_prompt) continue;

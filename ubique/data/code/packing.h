@@ -22,6 +22,7 @@ inline constexpr std::int32_t kNoLabel = -100;
 
 struct PackingOptions {
   std::int64_t length = 1024;  ///< tokens of a row
+  std::int64_t longest = 0;    ///< tokens of a window at most; 0 = a row. Not with `contiguous`
   std::uint64_t seed = 42;
   bool shuffle = true;  ///< a new order in each epoch; else that of the documents
   /// One stream of all documents, cut every `length` tokens; a row attends over the documents'
@@ -31,7 +32,7 @@ struct PackingOptions {
   std::optional<FimOptions> fim = {};
 };
 
-/// Usage error for a length below 2 or above 2^20, and for both `contiguous` and `fim`.
+/// Usage error for a length below 2 or above 2^20, and for `contiguous` with `fim` or `longest`.
 void validate(const PackingOptions& options);
 
 struct PackedRow {

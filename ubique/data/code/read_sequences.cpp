@@ -13,6 +13,7 @@
 #include "ubique/data/code/sequence_forms.h"
 #include "ubique/data/code/tokenizer_hash.h"
 #include "ubique/io/text/chat_template.h"
+#include "ubique/io/text/jinja_chat.h"
 
 namespace ubique::data {
 namespace {
@@ -156,6 +157,32 @@ ChatEncoder plain_chat_encoder(const io::Tokenizer& tokenizer) {
       ids.insert(ids.end(), answer.begin(), answer.end());
       return ids;
     });
+  };
+}
+
+ChatEncoder folder_chat_encoder(const fs::path& path, const io::Tokenizer& tokenizer) {
+  std::error_code ignored;
+  const auto folder = fs::is_directory(path, ignored) ? path : path.parent_path();
+  if (!io::has_chat_template(folder)) return plain_chat_encoder(tokenizer);
+  const std::shared_ptr<const io::ChatTemplate> chat = io::read_chat_template(folder, tokenizer);
+  return [chat](const io::Conversation& conversation) {
+    const std::span<const io::Turn> turns(conversation.turns);
+    std::vector<EncodedDocument> documents;
+    for (std::size_t i = 0; i < turns.size(); ++i) {
+      if (turns[i].role != io::Role::Assistant) continue;
+      const auto tokens = chat->conversation(turns.first(i + 1));
+      // The reply is the last run of the assistant's tokens; what follows it is no one's to learn.
+      const auto& mine = tokens.by_assistant;
+      auto end = mine.size();
+      while (end > 0 && !mine[end - 1]) --end;
+      auto first = end;
+      while (first > 0 && mine[first - 1]) --first;
+      if (first == end) continue;  // an empty reply
+      documents.push_back(
+          {{tokens.ids.begin(), tokens.ids.begin() + static_cast<std::ptrdiff_t>(end)},
+           static_cast<std::int64_t>(first)});
+    }
+    return documents;
   };
 }
 

@@ -38,6 +38,10 @@ struct ReadCounts {
 /// markers where it has them, else the roles' names as text. The tokenizer must outlive it.
 ChatEncoder plain_chat_encoder(const io::Tokenizer& tokenizer);
 
+/// The same by the chat template of a model's folder (or of that of a file in it), where it has
+/// one. Input error for a damaged template.
+ChatEncoder folder_chat_encoder(const std::filesystem::path& path, const io::Tokenizer& tokenizer);
+
 /// Input error that names file, place and id for an id outside 0 .. vocabulary - 1, for a declared
 /// vocab_size that is another tokenizer's, and for files in none of the forms.
 ReadCounts read_sequences_into(const std::vector<std::filesystem::path>& paths,

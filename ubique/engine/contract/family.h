@@ -30,6 +30,8 @@ struct TrainCommand {
   Examples examples = {};
   /// Stages that a configuration asks for; none: one training.
   std::function<std::vector<TrainStage>(const Config&)> stages = {};
+  /// Gives our keys the values of another program's (Config::adopt), before any key is read.
+  std::function<void(Config&)> adopt = {};
 };
 
 class Family {
@@ -41,6 +43,9 @@ class Family {
   virtual TrainCommand train_command() const = 0;
   /// A fresh model from a person's configuration; Usage error for impossible values.
   virtual std::unique_ptr<Model> configure(const Config& config) const = 0;
+  /// What that model needs of a machine; for `plan`. A family overrides it where the model itself
+  /// would be too large for this machine.
+  virtual plan::Needs needs(const Config& config) const { return configure(config)->needs(); }
   /// The model that a checkpoint's header describes, not yet with its weights. Input error if the
   /// header contradicts them, before anything is allocated (check_shapes): a header may lie.
   virtual std::unique_ptr<Model> build(const Json& config, const NamedTensors& weights) const = 0;

@@ -68,6 +68,11 @@ void read_schedule(const Config& config, ScheduleOptions& options) {
   // One of them: a run's settings, read again, must not say both.
   if (!options.warmup_steps) options.warmup = read.number("warmup", options.warmup, 0, 1);
   if (config.has("warmup_steps")) options.warmup_steps = read.count("warmup_steps", 0, 0);
+  options.warmup_least = read.count("warmup_steps_min", options.warmup_least, 0);
+  options.warmup_most = read.count("warmup_steps_max", options.warmup_most, 0);
+  check(options.warmup_most == 0 || options.warmup_least <= options.warmup_most, ErrorKind::Usage,
+        "[engine.recipe] {}: warmup_steps_min is above warmup_steps_max; got {} and {}.",
+        config.where("warmup_steps_min"), options.warmup_least, options.warmup_most);
   options.div_factor = read.number("div_factor", options.div_factor, kLeastFactor, kNoLimit);
   options.final_div_factor =
       read.number("final_div_factor", options.final_div_factor, kLeastFactor, kNoLimit);
@@ -133,9 +138,11 @@ Recipe read_recipe(const Config& config, const Recipe& defaults) {
   recipe.watch = config.get<std::string>("watch", recipe.watch);
   if (recipe.watch != defaults.watch) recipe.watch_higher = higher_is_better(recipe.watch);
   recipe.watch_higher = config.get<bool>("watch_higher", recipe.watch_higher);
+  recipe.min_delta = read.number("min_delta", recipe.min_delta, 0, kNoLimit);
   recipe.patience = read.count("patience", recipe.patience, 0);
   recipe.validate_every = read.count("validate_every", recipe.validate_every, 1);
   recipe.checkpoint_every = read.count("checkpoint_every", recipe.checkpoint_every, 0);
+  recipe.checkpoint_epochs = read.count("checkpoint_epochs", recipe.checkpoint_epochs, 0);
   recipe.keep = read.count("keep", recipe.keep, 1);
   recipe.max_bad_steps = read.count("max_bad_steps", recipe.max_bad_steps, 1);
   recipe.seed =

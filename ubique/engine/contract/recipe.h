@@ -29,6 +29,7 @@ struct ScheduleOptions {
   std::int64_t steps = 0;                            ///< its length; 0 = the whole run
   double warmup = 0;                                 ///< share of all steps (onecycle: pct_start)
   std::optional<std::int64_t> warmup_steps;          ///< overrides `warmup`; not for onecycle
+  std::int64_t warmup_least = 0, warmup_most = 0;    ///< steps of `warmup`; 0 = no limit
   double div_factor = 25, final_div_factor = 1e4;    ///< onecycle
   double base_momentum = 0.85, max_momentum = 0.95;  ///< onecycle cycles beta1 or momentum
   bool cycle_momentum = true;
@@ -46,14 +47,16 @@ struct Recipe {
   double clip_norm = 0;  ///< 0 = no clipping
   double ema_decay = 0;  ///< 0 = no averaged weights
   std::string watch;  ///< score that decides which checkpoint is `best`; empty = the training loss
-  bool watch_higher = true;           ///< is a higher one better?
-  std::string watch_ties;             ///< tie-break; empty = the training loss
-  std::int64_t patience = 0;          ///< epochs without a better score before stopping; 0 = never
-  std::int64_t validate_every = 1;    ///< epochs
-  std::int64_t validate_from = 0;     ///< epochs before the first validation
-  std::int64_t checkpoint_every = 0;  ///< steps between kept step-N checkpoints; 0 = none
-  std::int64_t keep = 3;              ///< step-N checkpoints at most
-  std::int64_t max_bad_steps = 10;    ///< non-finite updates in a row before giving up
+  bool watch_higher = true;            ///< is a higher one better?
+  std::string watch_ties;              ///< tie-break; empty = the training loss
+  double min_delta = 0;                ///< a score is better if it is so by more than this
+  std::int64_t patience = 0;           ///< epochs without a better score before stopping; 0 = never
+  std::int64_t validate_every = 1;     ///< epochs
+  std::int64_t validate_from = 0;      ///< epochs before the first validation
+  std::int64_t checkpoint_every = 0;   ///< steps between kept step-N checkpoints; 0 = none
+  std::int64_t checkpoint_epochs = 0;  ///< the same in epochs
+  std::int64_t keep = 3;               ///< step-N checkpoints at most
+  std::int64_t max_bad_steps = 10;     ///< non-finite updates in a row before giving up
   std::uint64_t seed = 42;
 };
 
@@ -62,12 +65,12 @@ bool higher_is_better(std::string_view score);
 
 /// Keys: epochs, max_steps, optimizer, lr, weight_decay (wd),
 /// decay_matrices_only, beta1, beta2, eps, momentum,
-/// nesterov, schedule, schedule_steps, warmup, warmup_steps, div_factor, final_div_factor,
-/// base_momentum, max_momentum, cycle_momentum, lr_floor (cosine), plateau_factor,
-/// plateau_threshold, plateau_patience, min_lr, clip_norm, ema (a decay, or on with ema_rate),
-/// watch, watch_higher, patience, validate_every, checkpoint_every, keep, max_bad_steps, seed. A
-/// score that a person names is better as its name says, unless watch_higher is given. Usage error
-/// for values that cannot be.
+/// nesterov, schedule, schedule_steps, warmup, warmup_steps, warmup_steps_min, warmup_steps_max,
+/// div_factor, final_div_factor, base_momentum, max_momentum, cycle_momentum, lr_floor (cosine),
+/// plateau_factor, plateau_threshold, plateau_patience, min_lr, clip_norm, ema (a decay, or on with
+/// ema_rate), watch, watch_higher, min_delta, patience, validate_every, checkpoint_every,
+/// checkpoint_epochs, keep, max_bad_steps, seed. A score that a person names is better as its name
+/// says, unless watch_higher is given. Usage error for values that cannot be.
 Recipe read_recipe(const Config& config, const Recipe& defaults);
 
 /// Warnings about a run of few updates: a warm-up as long as the run, and averaged weights (EMA)

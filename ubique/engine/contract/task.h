@@ -20,6 +20,12 @@ struct ReportPicture {
   std::string png;
 };
 
+/// A text for the report and the metrics: what a model writes.
+struct ReportText {
+  std::string caption;
+  std::string text;
+};
+
 /// The results of one epoch; `step` is its last step.
 struct EpochRecord {
   std::int64_t epoch = 0, step = 0;
@@ -27,6 +33,7 @@ struct EpochRecord {
   Scores scores;
   double seconds = 0;
   bool best = false;
+  std::vector<ReportText> texts = {};  ///< of Task::texts()
 };
 
 class Task {
@@ -42,6 +49,9 @@ class Task {
   virtual Scores validate_last() { return validate(); }
   /// A few pictures of what the model does now, for the report; called as validate() is.
   virtual std::vector<ReportPicture> pictures() { return {}; }
+  /// A few texts of what the model writes now, for the log, the metrics and the report; called
+  /// after validate(), as that is.
+  virtual std::vector<ReportText> texts() { return {}; }
   /// Called after an epoch's checkpoints are written, in the mode of validate(). For files in the
   /// family's own formats; `folder` is the run's.
   virtual void epoch_closed(const EpochRecord& /*record*/,

@@ -119,6 +119,8 @@ void TrainingRun::close_epoch() {
   if (due) {
     state_.scores = record.scores =
         learner_->in_eval_mode([&] { return last ? task_.validate_last() : task_.validate(); });
+    record.texts = learner_->in_eval_mode([&] { return task_.texts(); });
+    for (const auto& [caption, text] : record.texts) log::info("{}: {}", caption, text);
   }
   record.best = update_best(record.scores, record.train_loss, due);
   record.seconds = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
@@ -128,6 +130,8 @@ void TrainingRun::close_epoch() {
   state_.open_updates = 0;
   epoch_mean_.emplace(device_);
   if (record.best) save("best");
+  const auto kept = recipe_.checkpoint_epochs;
+  if (kept > 0 && (record.epoch + 1) % kept == 0) save(fmt::format("step-{}", state_.step));
   save("last");
   learner_->in_eval_mode([&] { task_.epoch_closed(record, options_.folder); });
   if (plan_.clear_cache.value) device::empty_cache(device_);
@@ -158,8 +162,8 @@ bool TrainingRun::update_best(const Scores& scores, double train_loss, bool vali
   const double score = by_loss ? train_loss : watched_score(scores, recipe_.watch);
   learner_->observe(score);
   const bool higher = !by_loss && recipe_.watch_higher;
-  const bool better = std::isfinite(score) &&
-                      (!state_.best || (higher ? score > *state_.best : score < *state_.best));
+  const auto gain = state_.best ? (higher ? score - *state_.best : *state_.best - score) : 0;
+  const bool better = std::isfinite(score) && (!state_.best || gain > recipe_.min_delta);
   const auto tie = tie_score(scores, train_loss);
   const bool ahead = score == state_.best && state_.best_tie && tie < *state_.best_tie;
   if (better) state_.better_epoch = state_.open_epoch();

@@ -18,12 +18,20 @@ double cosine_between(double start, double end, double share) {
   return end + (start - end) / 2 * (1 + std::cos(std::numbers::pi * share));
 }
 
+/// Steps of a warm-up that is given as a share of all, within its limits.
+double warm_up_share(const ScheduleOptions& options, std::int64_t steps) {
+  auto length = options.warmup * static_cast<double>(steps);
+  length = std::max(length, static_cast<double>(options.warmup_least));
+  return options.warmup_most > 0 ? std::min(length, static_cast<double>(options.warmup_most))
+                                 : length;
+}
+
 /// Linear warm-up to factor 1; never 0, or the first update would change nothing.
 class WarmUp {
  public:
   WarmUp(const ScheduleOptions& options, std::int64_t steps)
       : length_(options.warmup_steps ? static_cast<double>(*options.warmup_steps)
-                                     : options.warmup * static_cast<double>(steps)),
+                                     : warm_up_share(options, steps)),
         end_(options.warmup_steps ? length_ - 1 : length_) {}
   /// The step at which the schedule proper begins. With `warmup_steps` the last warm-up step
   /// already has the full rate.

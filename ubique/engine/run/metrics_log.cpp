@@ -61,13 +61,17 @@ std::string line_of(const StepRecord& record) {
 }
 
 std::string line_of(const EpochRecord& record) {
-  return line_of(Json{{"kind", "epoch"},
-                      {"epoch", record.epoch},
-                      {"step", record.step},
-                      {"train_loss", record.train_loss},
-                      {"scores", json_of(record.scores)},
-                      {"seconds", record.seconds},
-                      {"best", record.best}});
+  Json json = {{"kind", "epoch"},
+               {"epoch", record.epoch},
+               {"step", record.step},
+               {"train_loss", record.train_loss},
+               {"scores", json_of(record.scores)},
+               {"seconds", record.seconds},
+               {"best", record.best}};
+  for (const auto& text : record.texts) {
+    json["texts"].push_back({{"caption", text.caption}, {"text", text.text}});
+  }
+  return line_of(json);
 }
 
 StepRecord step_of(const Json& json) {
@@ -85,12 +89,17 @@ StepRecord step_of(const Json& json) {
 }
 
 EpochRecord epoch_of(const Json& json) {
-  return {json.at("epoch"),
-          json.at("step"),
-          number_of(json.at("train_loss")),
-          scores_of(json.at("scores")),
-          number_of(json.at("seconds")),
-          json.at("best")};
+  EpochRecord record = {json.at("epoch"),
+                        json.at("step"),
+                        number_of(json.at("train_loss")),
+                        scores_of(json.at("scores")),
+                        number_of(json.at("seconds")),
+                        json.at("best")};
+  if (!json.contains("texts")) return record;
+  for (const auto& text : json.at("texts")) {
+    record.texts.push_back({text.at("caption"), text.at("text")});
+  }
+  return record;
 }
 
 /// Removes records from the end while `too_late` holds; true if there were any.

@@ -228,6 +228,21 @@ std::string pictures_section(const std::vector<ReportPicture>& pictures) {
   return section("Pictures", "<div class=\"pictures\">\n" + figures + "</div>\n");
 }
 
+/// What the model wrote at the last validation that shows texts.
+std::string texts_section(const std::vector<EpochRecord>& epochs) {
+  const auto last = std::find_if(epochs.rbegin(), epochs.rend(),
+                                 [](const EpochRecord& record) { return !record.texts.empty(); });
+  if (last == epochs.rend()) return {};
+  std::string figures;
+  for (const auto& text : last->texts) {
+    figures +=
+        fmt::format("<figure class=\"card\"><figcaption>{}</figcaption><pre>{}</pre></figure>\n",
+                    escape_html(text.caption), escape_html(text.text));
+  }
+  return section(
+      "Texts", fmt::format("<p class=\"soft\">After epoch {}.</p>\n{}", last->epoch + 1, figures));
+}
+
 std::string plan_section(const plan::Plan* plan) {
   if (plan == nullptr) return {};
   std::string rows;
@@ -268,8 +283,9 @@ std::string report_page(const ReportSource& source) {
   const auto tiles = best_tile(source.epochs) + loss_tile(source) + progress_tile(source) +
                      time_tile(source.epochs) + speed_tile(source.steps) + memory_tile(content);
   const auto sections = curves_section(source) + memory_section(content) +
-                        pictures_section(content.pictures) + plan_section(content.plan) +
-                        facts_section(content.facts) + configuration_section(source.configuration);
+                        pictures_section(content.pictures) + texts_section(source.epochs) +
+                        plan_section(content.plan) + facts_section(content.facts) +
+                        configuration_section(source.configuration);
   return fill_template(
       report_part("page.html"),
       {{"title", escape_html(content.title)},

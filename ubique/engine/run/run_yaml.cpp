@@ -38,12 +38,18 @@ struct YamlEntry {
   }
 };
 
-/// Single settings first, then sections; a name that is both is a section.
+/// Single settings first, then sections. Of a name that is both, what is inside gets dotted names.
 std::string yaml_lines(const YamlEntry& section, std::size_t indent) {
   std::string settings, sections;
   for (const auto& entry : section.inside) {
-    if (entry.inside.empty()) {
+    if (!entry.text.empty()) {
       settings += fmt::format("{:{}}{}: {}\n", "", indent, entry.name, entry.text);
+      YamlEntry dotted;
+      for (auto inside : entry.inside) {
+        inside.name = entry.name + '.' + inside.name;
+        dotted.inside.push_back(std::move(inside));
+      }
+      settings += yaml_lines(dotted, indent);
     } else {
       sections +=
           fmt::format("{:{}}{}:\n{}", "", indent, entry.name, yaml_lines(entry, indent + 2));

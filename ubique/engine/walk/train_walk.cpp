@@ -101,6 +101,7 @@ std::vector<Option> recipe_options() {
           {"--watch", "watch", "NAME", "score that decides about the best epoch and an early stop"},
           {"--patience", "patience", "N",
            "epochs without a better score before stopping; 0 = never"},
+          {"--min-delta", "min_delta", "X", "a score is better if it is so by more than this (0)"},
           {"--validate-every", "validate_every", "N", "epochs between validations"},
           {"--checkpoint-every", "checkpoint_every", "N",
            "steps between kept checkpoints; 0 = none"},
@@ -115,6 +116,11 @@ std::vector<Option> recipe_options() {
            "start from these weights: a run, a checkpoint or an importable file"},
           {"--dry-run", "dry_run", "", "print the plan and stop"},
       });
+}
+
+void adopt_keys(const TrainCommand& command, Config& config) {
+  config.expect("model");  // in other programs' files a section has this name
+  if (command.adopt) command.adopt(config);
 }
 
 Trained train_walk(Session& session, Request request, const MakeTask& make_task) {

@@ -16,6 +16,10 @@ namespace ubique::engine {
 /// Flags of the training recipe and the run, the same for every family.
 std::vector<Option> recipe_options();
 
+/// Makes the keys of other programs' files known that the family reads, and gives ours their
+/// values. Called once for a configuration, before it is read.
+void adopt_keys(const TrainCommand& command, Config& config);
+
 struct Trained {
   std::unique_ptr<Task> task;
   TrainResult result;    ///< of no steps after a dry run

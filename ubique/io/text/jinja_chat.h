@@ -59,6 +59,9 @@ class JinjaTemplate : public ChatTemplate {
   std::unordered_set<std::int32_t> ends_;
 };
 
+/// Does a model folder have a chat template?
+bool has_chat_template(const std::filesystem::path& folder);
+
 /// The template of a model folder: chat_template.jinja, or chat_template in tokenizer_config.json
 /// (of several the one named default). Input error that says what to do where there is none. The
 /// tokenizer must outlive the result.

@@ -94,6 +94,12 @@ void read_ends(const Json& config, const Tokenizer& tokenizer, JinjaChat& chat) 
 
 }  // namespace
 
+bool has_chat_template(const fs::path& folder) {
+  std::error_code ignored;
+  if (fs::exists(folder / "chat_template.jinja", ignored)) return true;
+  return entry_in(folder_json(folder, "tokenizer_config.json"), "chat_template") != nullptr;
+}
+
 std::unique_ptr<ChatTemplate> read_chat_template(const fs::path& folder,
                                                  const Tokenizer& tokenizer) {
   JinjaChat chat;

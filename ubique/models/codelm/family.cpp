@@ -7,6 +7,7 @@
 #include "ubique/models/codelm/files/formats.h"
 #include "ubique/models/codelm/files/huggingface.h"
 #include "ubique/models/codelm/files/open.h"
+#include "ubique/models/codelm/train/original_keys.h"
 #include "ubique/models/codelm/train/task.h"
 
 namespace ubique::codelm {
@@ -20,11 +21,14 @@ class CodelmFamily final : public engine::Family {
   }
   std::vector<engine::Command> commands() const override { return codelm_commands(); }
   engine::TrainCommand train_command() const override {
-    return {.options = codelm_train_options(), .examples = codelm_train_examples()};
+    return {.options = codelm_train_options(),
+            .examples = codelm_train_examples(),
+            .adopt = adopt_original_keys};
   }
   std::unique_ptr<engine::Model> configure(const Config& config) const override {
     return std::make_unique<CodelmModel>(std::make_shared<Codelm>(read_new_network(config)));
   }
+  plan::Needs needs(const Config& config) const override { return read_codelm_needs(config); }
   std::unique_ptr<engine::Model> build(const Json& config,
                                        const engine::NamedTensors& weights) const override {
     return build_model(config, weights);

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
 
+#include "tests/base/scratch.h"
 #include "ubique/data/code/token_documents.h"
 #include "ubique/io/text/tokenizer_trainer.h"
 
@@ -62,4 +63,37 @@ TEST_CASE("codelm: positions restart with each document, and labels stay inside 
     if (label != -100) CHECK(label == ids[i].item<std::int64_t>());
     if (!same) CHECK(label == -100);
   }
+}
+
+TEST_CASE("codelm: under a curriculum documents are cut to a length that grows with the epochs") {
+  const auto tokenizer = byte_tokenizer();
+  const codelm::Curriculum curriculum{.start = 4, .end = 12, .epochs = 2};
+  CHECK(curriculum.longest(0, 16) == 4);
+  CHECK(curriculum.longest(1, 16) == 8);
+  CHECK(curriculum.longest(2, 16) == 12);
+  CHECK(curriculum.longest(9, 16) == 12);
+  CHECK(curriculum.longest(9, 10) == 10);  // no longer than a row
+  CHECK(codelm::Curriculum{}.longest(0, 16) == 0);
+
+  const codelm::CodeDataset dataset(growing_documents(tokenizer, 20), {.length = 16}, nullptr,
+                                    curriculum);
+  for (std::int64_t epoch = 0; epoch < 4; ++epoch) {
+    const auto order = dataset.order(epoch, 4, Random(0));
+    REQUIRE(static_cast<std::int64_t>(order.size()) == dataset.size());
+    const auto batch = dataset.load(order, engine::SampleRandoms(Random(0)));
+    const auto text = batch.tensors.at("ids").gt(1);  // without padding
+    const auto positions = batch.tensors.at("positions").masked_select(text);
+    CHECK(positions.max().item<std::int64_t>() < curriculum.longest(epoch, 16));
+    for (int i = 1; i <= 20; ++i) {
+      CHECK(batch.tensors.at("ids").eq(1 + i).sum().item<std::int64_t>() >= i);  // nothing is lost
+    }
+    const auto again = dataset.load(order, engine::SampleRandoms(Random(5)));
+    CHECK(again.tensors.at("ids").equal(batch.tensors.at("ids")));
+  }
+  const auto refused = [](const codelm::Curriculum& wrong) {
+    return test::refusal_of(ErrorKind::Usage, [&] { codelm::validate(wrong, 16); });
+  };
+  CHECK(test::contains(refused({.start = 1}), "codelm.curriculum"));
+  CHECK(test::contains(refused({.start = 8, .end = 4}), "codelm.curriculum"));
+  CHECK(test::contains(refused({.start = 8, .end = 9, .epochs = 0}), "codelm.curriculum"));
 }

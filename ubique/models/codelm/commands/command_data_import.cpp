@@ -65,6 +65,7 @@ engine::Outcome import_data(const engine::Request& request) {
   const auto tokenizer = io::read_tokenizer(tokenizer_path);
   const auto vocabulary = vocabulary_given == 0 ? tokenizer.size() : vocabulary_given;
   const auto folder = request.output.empty() ? fs::path("code-data") : request.output;
+  read.chat = data::folder_chat_encoder(tokenizer_path, tokenizer);
   data::TextEncoder encoder(tokenizer);
   data::DropReport report;
   data::DocumentFilter filter(filter_settings, encoder, report);

@@ -20,9 +20,13 @@ namespace fs = std::filesystem;
 std::shared_ptr<const data::TokenDocuments> evaluation_documents(const fs::path& path,
                                                                  const std::string& part,
                                                                  const io::Tokenizer& tokenizer,
+                                                                 const fs::path& tokenizer_path,
                                                                  std::int64_t vocabulary) {
   if (data::is_code_set(path)) return std::make_shared<data::CodeSet>(path, part);
-  return std::make_shared<data::CodeDocuments>(data::read_sequences({path}, tokenizer, vocabulary));
+  data::ReadOptions options;
+  options.chat = data::folder_chat_encoder(tokenizer_path, tokenizer);
+  return std::make_shared<data::CodeDocuments>(
+      data::read_sequences({path}, tokenizer, vocabulary, options));
 }
 
 engine::Outcome evaluate_codelm(const engine::Request& request) {
@@ -37,8 +41,10 @@ engine::Outcome evaluate_codelm(const engine::Request& request) {
   config.finish();
   auto model = open_for_use(request, use);
   const auto& settings = model->settings();
-  const auto tokenizer = io::read_tokenizer(tokenizer_of(*model, use.tokenizer));
-  const auto documents = evaluation_documents(data_path, part, tokenizer, settings.vocabulary);
+  const auto place = tokenizer_of(*model, use.tokenizer);
+  const auto tokenizer = io::read_tokenizer(place);
+  const auto documents =
+      evaluation_documents(data_path, part, tokenizer, place, settings.vocabulary);
   check(documents->tokenizer_hash() == data::tokenizer_hash(tokenizer), ErrorKind::Input,
         "[codelm.evaluate] {} was made with another tokenizer than the model's.", data_path);
   data::PackingOptions packing;

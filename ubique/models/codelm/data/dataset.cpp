@@ -6,8 +6,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstdlib>
 #include <iterator>
 #include <numeric>
+
+#include "ubique/base/error.h"
 
 namespace ubique::codelm {
 namespace {
@@ -42,19 +45,46 @@ at::Tensor packed_starts(const std::vector<data::PackedRow>& rows, std::int64_t 
 
 }  // namespace
 
+std::int64_t Curriculum::longest(std::int64_t epoch, std::int64_t length) const {
+  if (start == 0) return 0;
+  const auto goal = end > 0 ? std::min(end, length) : length;
+  const auto first = std::min(start, goal);
+  return epoch >= epochs ? goal : first + (goal - first) * epoch / epochs;
+}
+
+void validate(const Curriculum& curriculum, std::int64_t length) {
+  if (curriculum.start == 0 && curriculum.end == 0) return;
+  check(curriculum.start >= 2 && curriculum.epochs >= 1 &&
+            (curriculum.end == 0 || curriculum.end >= curriculum.start),
+        ErrorKind::Usage,
+        "[codelm.curriculum] lengths grow from {} to {} tokens in {} epochs; expected 2 or more at "
+        "the start, no fewer at the end, and an epoch or more.",
+        curriculum.start, curriculum.end == 0 ? length : curriculum.end, curriculum.epochs);
+}
+
 CodeDataset::CodeDataset(std::shared_ptr<const data::TokenDocuments> documents,
-                         const data::PackingOptions& options, const io::Tokenizer* tokenizer)
-    : documents_(std::move(documents)), options_(options), tokenizer_(tokenizer), rows_(0) {
-  rows_ = packing_of(0)->rows();
+                         const data::PackingOptions& options, const io::Tokenizer* tokenizer,
+                         const Curriculum& curriculum)
+    : documents_(std::move(documents)),
+      options_(options),
+      tokenizer_(tokenizer),
+      curriculum_(curriculum),
+      rows_(0) {
+  const auto last = curriculum.start > 0 ? curriculum.epochs : 0;
+  for (std::int64_t epoch = 0; epoch <= last; ++epoch) {
+    rows_ = std::max(rows_, packing_of(epoch)->rows());
+  }
 }
 
 std::shared_ptr<const data::Packing> CodeDataset::packing_of(std::int64_t epoch) const {
   const std::lock_guard lock(mutex_);
   auto& packing = packings_[epoch];
   if (!packing) {
-    packing = std::make_shared<data::Packing>(*documents_, options_, epoch, tokenizer_);
+    auto options = options_;
+    options.longest = curriculum_.longest(epoch, options.length);
+    packing = std::make_shared<data::Packing>(*documents_, options, epoch, tokenizer_);
     // The loader reads ahead into the next epoch at most.
-    while (packings_.size() > 2) packings_.erase(packings_.begin());
+    std::erase_if(packings_, [&](const auto& item) { return std::abs(item.first - epoch) > 1; });
   }
   return packing;
 }
@@ -72,7 +102,8 @@ engine::Batch CodeDataset::load(const std::vector<std::int64_t>& indices,
   std::vector<data::PackedRow> rows;
   engine::Batch batch;
   for (const auto index : indices) {
-    rows.push_back(packing_of(index / rows_)->row(index % rows_));
+    const auto packing = packing_of(index / rows_);
+    rows.push_back(packing->row(index % rows_ % packing->rows()));
     const auto& row = rows.back();
     ids.push_back(as_row(row.ids));
     labels.push_back(as_row(row.labels));

@@ -120,7 +120,7 @@ Json peft_config(const CodelmModel& model, const AdapterOptions& options) {
 Json mlx_config(CodelmModel& model, const AdapterOptions& options) {
   std::set<std::string> keys;
   const auto names = tensor_names(model.settings());
-  for (const auto& layer : target_layers(model.codelm(), options.targets)) {
+  for (const auto& layer : target_layers(model.settings(), options.targets)) {
     const auto number_end = layer.find('.', names.layer.size());
     keys.insert(layer.substr(number_end + 1));
   }

@@ -143,9 +143,14 @@ bool looks_like_huggingface(const fs::path& path) {
   }
 }
 
+CodelmConfig read_network_config(const fs::path& path) {
+  const auto folder = folder_of(path);
+  return parse_config(read_config_json(folder), (folder / kConfigName).string());
+}
+
 std::unique_ptr<CodelmModel> read_huggingface(const fs::path& path, bool keep_dtype) {
   const auto folder = folder_of(path);
-  const auto config = parse_config(read_config_json(folder), (folder / kConfigName).string());
+  const auto config = read_network_config(path);
   const io::SafetensorsSet set(path);
   const auto tensors = find_parameters(set, config, path.string());
   auto network = std::make_shared<Codelm>(config);

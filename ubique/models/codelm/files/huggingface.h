@@ -15,6 +15,9 @@ namespace ubique::codelm {
 /// Is it a folder with a config.json that names an architecture? Loads no weights.
 bool looks_like_huggingface(const std::filesystem::path& path);
 
+/// The network that config.json of the folder describes; no weights are read.
+CodelmConfig read_network_config(const std::filesystem::path& path);
+
 /// Reads the folder, or the folder of a file in it. Weights are f32 in memory, whatever the file
 /// has, unless `keep_dtype`. Input error that names the missing shard, tensor, or other shape;
 /// tensors of the file that no network needs (attention masks, a stored tied head) are dropped.

@@ -45,7 +45,7 @@ std::unique_ptr<CodelmModel> open_base(const std::string& base, const CodelmConf
 /// Numbers that adapters of a rank have for all linear layers, at most.
 std::int64_t adapter_numbers(Codelm& network, const AdapterOptions& options) {
   std::int64_t numbers = 0;
-  for (const auto& layer : target_layers(network, options.targets)) {
+  for (const auto& layer : target_layers(network.config(), options.targets)) {
     for (const auto& [name, weights] : network.linear_layers()) {
       if (name == layer)
         numbers += options.rank * (weights->weight.size(0) + weights->weight.size(1));

@@ -13,6 +13,7 @@
 #include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 #include "ubique/models/codelm/net/config_fields.h"
+#include "ubique/models/codelm/net/layout.h"
 #include "ubique/nn/layers/parameter_tree.h"
 
 namespace ubique::codelm {
@@ -69,22 +70,23 @@ std::vector<std::string> default_targets(const CodelmConfig& config) {
   }
 }
 
-std::vector<std::string> target_layers(Codelm& network, const std::vector<std::string>& targets) {
-  const auto layers = network.linear_layers();
+std::vector<std::string> target_layers(const CodelmConfig& config,
+                                       const std::vector<std::string>& targets) {
+  const auto layers = linear_shapes(config);
   std::vector<std::string> matched;
   for (const auto& target : targets) {
     const bool any = std::ranges::any_of(
         layers, [&](const auto& layer) { return matches_target(layer.first, target); });
     if (any) continue;
     std::set<std::string> known;
-    for (const auto& [name, weights] : layers) known.insert(last_part(name));
+    for (const auto& [name, shape] : layers) known.insert(last_part(name));
     fail(ErrorKind::Input,
          "[codelm.lora] the target '{}' matches no layer of this {}; expected some of {}, or "
          "all-linear.",
-         printable(target), to_string(network.config().architecture),
+         printable(target), to_string(config.architecture),
          join(std::vector<std::string>(known.begin(), known.end()), ", "));
   }
-  for (const auto& [name, weights] : layers) {
+  for (const auto& [name, shape] : layers) {
     const bool wanted = std::ranges::any_of(
         targets, [&](const std::string& target) { return matches_target(name, target); });
     if (wanted) matched.push_back(name);
@@ -96,7 +98,7 @@ Adapters::Adapters(Codelm& network, AdapterOptions options) : options_(std::move
   if (options_.targets.empty()) options_.targets = default_targets(network.config());
   nn::validate(
       nn::LoraOptions{.rank = options_.rank, .alpha = options_.alpha, .dropout = options_.dropout});
-  const auto targets = target_layers(network, options_.targets);
+  const auto targets = target_layers(network.config(), options_.targets);
   const std::set<std::string> wanted(targets.begin(), targets.end());
   for (auto& parameter : network.parameters()) parameter.requires_grad_(false);
   for (const auto& [name, layer] : network.linear_layers()) {

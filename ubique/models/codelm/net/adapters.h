@@ -34,7 +34,8 @@ AdapterOptions adapter_options(const Json& json, const std::string& where);
 std::vector<std::string> default_targets(const CodelmConfig& config);
 /// Names of the layers that the targets match. Input error for a target that matches none, with the
 /// layers that there are.
-std::vector<std::string> target_layers(Codelm& network, const std::vector<std::string>& targets);
+std::vector<std::string> target_layers(const CodelmConfig& config,
+                                       const std::vector<std::string>& targets);
 
 class Adapters final : public torch::nn::Module {
  public:

@@ -34,6 +34,9 @@ std::string layer_name(const TensorNames& names, std::int64_t layer, const std::
 using NamedShape = std::pair<std::string, std::vector<std::int64_t>>;
 /// All parameters of the network in file order; a tied head is not among them.
 std::vector<NamedShape> parameter_shapes(const CodelmConfig& config);
+/// The linear layers of the blocks without ".weight", (out, in): what adapters and quantisation are
+/// for.
+std::vector<NamedShape> linear_shapes(const CodelmConfig& config);
 /// More than any machine holds.
 inline constexpr std::int64_t kMostParameters = std::int64_t{1} << 42;
 /// How many numbers they have in all, at most kMostParameters and without listing all layers:

@@ -42,6 +42,8 @@ class CodelmModel final : public engine::Model {
   /// The length of training sequences, for needs(); 0 = the model's context.
   void set_sequence_length(std::int64_t length) { sequence_length_ = length; }
   std::int64_t sequence_length() const;
+  /// The training keeps averaged weights (EMA), for needs().
+  void set_averaged(bool averaged) { averaged_ = averaged; }
 
  private:
   bool has_packed_attention(const plan::Plan& plan);
@@ -51,6 +53,7 @@ class CodelmModel final : public engine::Model {
   std::filesystem::path base_;
   std::string base_weights_;
   std::int64_t sequence_length_ = 0;
+  bool averaged_ = false;
   PassOptions pass_;
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory and arithmetic of a training step and of inference, counted tensor by tensor.
+#include "ubique/models/codelm/net/needs.h"
+
 #include <algorithm>
 
 #include "ubique/models/codelm/net/layout.h"
@@ -28,16 +30,34 @@ plan::AttentionNeed attention_need(const CodelmConfig& config, std::int64_t leng
   return need;
 }
 
-/// The frozen weights: those in 8 or 4 bits apart from the others.
-std::vector<plan::ParameterGroup> base_groups(Codelm& network, std::int64_t count) {
-  if (!network.is_quantized()) return {{"base", count, false, 0}};
-  std::int64_t packed = 0, bytes = 0;
-  for (const auto& [name, linear] : network.linear_layers()) {
-    packed += linear->quantized->rows * linear->quantized->columns;
-    bytes += linear->quantized->bytes();
+/// Frozen weights in 8 or 4 bits apart from the others, and what is trained.
+std::vector<plan::ParameterGroup> weight_groups(std::int64_t count, const WeightUse& use) {
+  if (use.adapters == 0) return {{"network", count, true, 0}};
+  std::vector<plan::ParameterGroup> groups;
+  if (use.quantized > 0) {
+    groups.push_back({"quantised", use.quantized, false, use.quantized_bytes});
   }
-  return {{"quantised", packed, false, static_cast<double>(bytes) / static_cast<double>(packed)},
-          {"base", count - packed, false, 0}};
+  groups.push_back({"base", count - use.quantized, false, 0});
+  groups.push_back({"adapters", use.adapters, true, 0});
+  return groups;
+}
+
+/// Stored bytes of a weight with its share of the scales.
+double bytes_each(kernels::QuantFormat format) {
+  switch (format) {
+    case kernels::QuantFormat::Int8:
+      return 1 + 2.0 / 32;  // an f16 scale for 32 weights
+    case kernels::QuantFormat::Int4:
+      return 0.5 + 2.0 / 32;
+    case kernels::QuantFormat::Nf4:
+      break;
+  }
+  return 0.5 + 1.0 / 64 + 4.0 / (64 * 256);  // a byte for 64, an f32 for 256 such bytes
+}
+
+/// f32 values around one piece of the loss: logits, log-softmax and gradients.
+std::int64_t loss_piece(const CodelmConfig& config, std::int64_t length, std::int64_t rows) {
+  return std::min<std::int64_t>(rows * length * config.vocabulary, std::int64_t{1} << 25) * 4;
 }
 
 /// Values that one block keeps for the backward pass, per token.
@@ -50,30 +70,23 @@ std::int64_t saved_per_token(const CodelmConfig& config) {
 
 }  // namespace
 
-plan::Needs CodelmModel::needs() const {
-  const auto& config = settings();
-  const auto length = sequence_length();
+plan::Needs codelm_needs(const CodelmConfig& config, const WeightUse& use) {
+  const auto length = use.length;
   const auto count = parameter_count(config);
   plan::Needs needs;
   needs.name = config.name();
   needs.family = "codelm";
-  if (adapters_) {
-    std::int64_t trained = 0;
-    for (const auto& parameter : adapters_->parameters()) trained += parameter.numel();
-    needs.parameters = base_groups(*network_, count);
-    needs.parameters.push_back({"adapters", trained, true, 0});
-  } else {
-    needs.parameters = {{"network", count, true, 0}};
-  }
+  needs.parameters = weight_groups(count, use);
+  needs.weight_averages = use.averaged ? 1 : 0;
+  needs.effective_batch = 8;
   auto& activations = needs.activations;
   const auto widest = std::max(config.inner * (config.gated ? 2 : 1), 3 * config.hidden);
   activations.saved = config.layers * saved_per_token(config) * length;
   activations.saved_f32 = config.layers * 4 * length;
-  // Logits exist in pieces: one in f32 with its log-softmax and gradient.
-  activations.loss = std::min<std::int64_t>(length * config.vocabulary, std::int64_t{1} << 25) * 4;
+  activations.loss_piece = loss_piece(config, length, needs.effective_batch);
   activations.transient = 3 * widest * length;
-  activations.run = 4 * widest * length +
-                    2 * config.layers * config.kv_heads * config.head_size * length;  // KV cache
+  activations.run = 4 * widest * length;
+  activations.kv_cache = 2 * config.layers * config.kv_heads * config.head_size * length;
   activations.largest = std::max(widest * length, config.vocabulary * config.hidden);
   const auto products = 2.0 * static_cast<double>(count) * static_cast<double>(length);
   const auto scores = 2.0 * static_cast<double>(config.layers * config.heads * config.head_size) *
@@ -86,12 +99,49 @@ plan::Needs CodelmModel::needs() const {
   needs.tolerates_bf16 = needs.tolerates_f16 = true;
   needs.graph_capturable = true;  // a step of the decoder
   needs.dropout = config.dropouts.residual > 0 || config.dropouts.attention > 0;
-  needs.effective_batch = 8;
   needs.checkpointing.supported = true;
-  needs.checkpointing.kept =
-      2.0 * static_cast<double>(config.hidden) / static_cast<double>(saved_per_token(config));
+  // The inputs of all blocks, which are f32, and one whole block.
+  needs.checkpointing.kept = std::min(
+      1.0, 2.0 * static_cast<double>(config.hidden) / static_cast<double>(saved_per_token(config)) +
+               1.0 / static_cast<double>(config.layers));
   needs.checkpointing.extra = 0.33;
   return needs;
+}
+
+WeightUse planned_use(const CodelmConfig& config, const std::optional<AdapterOptions>& adapter,
+                      std::optional<kernels::QuantFormat> base) {
+  WeightUse use;
+  use.length = config.context;
+  if (!adapter) return use;
+  const auto targets = adapter->targets.empty() ? default_targets(config) : adapter->targets;
+  const auto layers = linear_shapes(config);
+  for (const auto& layer : target_layers(config, targets)) {
+    for (const auto& [name, shape] : layers) {
+      if (name == layer) use.adapters += adapter->rank * (shape[0] + shape[1]);
+    }
+  }
+  if (!base) return use;
+  for (const auto& [name, shape] : layers) use.quantized += shape[0] * shape[1];
+  use.quantized_bytes = bytes_each(*base);
+  return use;
+}
+
+plan::Needs CodelmModel::needs() const {
+  WeightUse use;
+  use.length = sequence_length();
+  use.averaged = averaged_;
+  if (adapters_) {
+    for (const auto& parameter : adapters_->parameters()) use.adapters += parameter.numel();
+  }
+  if (adapters_ && network_->is_quantized()) {
+    std::int64_t bytes = 0;
+    for (const auto& [name, linear] : network_->linear_layers()) {
+      use.quantized += linear->quantized->rows * linear->quantized->columns;
+      bytes += linear->quantized->bytes();
+    }
+    use.quantized_bytes = static_cast<double>(bytes) / static_cast<double>(use.quantized);
+  }
+  return codelm_needs(settings(), use);
 }
 
 }  // namespace ubique::codelm

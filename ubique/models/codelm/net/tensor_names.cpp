@@ -134,6 +134,15 @@ std::vector<NamedShape> parameter_shapes(const CodelmConfig& config) {
   return std::move(shapes.list);
 }
 
+std::vector<NamedShape> linear_shapes(const CodelmConfig& config) {
+  const auto names = tensor_names(config);
+  ShapeList shapes(config);
+  for (std::int64_t i = 0; i < config.layers; ++i) add_layer(config, names, i, shapes);
+  std::erase_if(shapes.list, [](const NamedShape& item) { return item.second.size() != 2; });
+  for (auto& [name, shape] : shapes.list) name.erase(name.size() - std::string(".weight").size());
+  return std::move(shapes.list);
+}
+
 std::int64_t parameter_count(const CodelmConfig& config) {
   const auto elements = [](const std::vector<NamedShape>& shapes) {
     std::int64_t sum = 0;

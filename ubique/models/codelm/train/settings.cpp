@@ -3,7 +3,10 @@
 #include "ubique/models/codelm/train/settings.h"
 
 #include "ubique/base/text/printable.h"
+#include "ubique/models/codelm/files/hub.h"
+#include "ubique/models/codelm/files/huggingface.h"
 #include "ubique/models/codelm/net/layout.h"
+#include "ubique/models/codelm/net/needs.h"
 
 namespace ubique::codelm {
 namespace {
@@ -29,6 +32,57 @@ engine::Recipe default_recipe(bool lora) {
   return recipe;
 }
 
+void read_packing(const Config& config, TrainSettings& settings) {
+  auto& packing = settings.packing;
+  settings.length_given = config.has("sequence_length");
+  packing.length = config.get("sequence_length", packing.length);
+  packing.seed = settings.recipe.seed;
+  packing.contiguous = config.get("contiguous", false);
+  data::FimOptions fim;
+  fim.rate = config.get("fim_rate", 0.0);
+  fim.spm_share = config.get("fim_spm_share", fim.spm_share);
+  data::validate(fim);
+  if (fim.rate > 0) packing.fim = fim;
+  data::validate(packing);
+  auto& curriculum = settings.curriculum;
+  curriculum.start = config.get("curriculum_start", curriculum.start);
+  curriculum.end = config.get("curriculum_end", curriculum.end);
+  curriculum.epochs = config.get("curriculum_epochs", curriculum.epochs);
+  validate(curriculum, packing.length);
+  check(curriculum.start == 0 || !packing.contiguous, ErrorKind::Usage,
+        "[codelm.curriculum] --contiguous has no documents whose length could grow.");
+}
+
+void read_samples(const Config& config, TrainSettings& settings) {
+  auto& samples = settings.samples;
+  auto& generate = samples.generate;
+  samples.prompts = config.get("sample_prompts", std::vector<std::string>{});
+  samples.count = config.get("sample_count", samples.count);
+  samples.trim = config.get("sample_trim", samples.trim);
+  generate.max_new_tokens = config.get<std::int64_t>("sample_tokens", 48);
+  generate.sampling.temperature = config.get("sample_temperature", 0.0);
+  generate.sampling.top_p = config.get("sample_top_p", 1.0);
+  generate.sampling.top_k = 0;
+  nn::validate(generate);
+  check(samples.count >= 1 && samples.count <= 1000 && samples.trim >= 0, ErrorKind::Usage,
+        "[codelm.train] {} completions of a prompt, {} letters of each; expected 1 to 1000, and 0 "
+        "or more.",
+        samples.count, samples.trim);
+}
+
+void read_goal(const Config& config, TrainSettings& settings) {
+  auto& goal = settings.goal;
+  goal.tokens = config.get("target_tokens", goal.tokens);
+  goal.least = config.get("min_epochs", goal.least);
+  goal.most = config.get("max_epochs", goal.most);
+  check(goal.tokens >= 0 && goal.least >= 1 && goal.most >= goal.least, ErrorKind::Usage,
+        "[codelm.train] {} tokens in {} to {} epochs; expected 0 or more, and from 1 on.",
+        goal.tokens, goal.least, goal.most);
+  if (config.has("epochs")) goal.tokens = 0;
+}
+
+}  // namespace
+
 std::optional<AdapterOptions> read_adapter_settings(const Config& config) {
   AdapterOptions options;
   const bool named = config.has("lora_rank") || config.has("lora_targets");
@@ -44,21 +98,16 @@ std::optional<AdapterOptions> read_adapter_settings(const Config& config) {
   return options;
 }
 
-void read_packing(const Config& config, TrainSettings& settings) {
-  auto& packing = settings.packing;
-  settings.length_given = config.has("sequence_length");
-  packing.length = config.get("sequence_length", packing.length);
-  packing.seed = settings.recipe.seed;
-  packing.contiguous = config.get("contiguous", false);
-  data::FimOptions fim;
-  fim.rate = config.get("fim_rate", 0.0);
-  fim.spm_share = config.get("fim_spm_share", fim.spm_share);
-  data::validate(fim);
-  if (fim.rate > 0) packing.fim = fim;
-  data::validate(packing);
+std::string read_base_weights(const Config& config, bool lora) {
+  const auto form = config.get("base_weights", std::string());
+  check(form.empty() || lora, ErrorKind::Usage,
+        "[codelm.train] --base-weights {} is for --lora: quantised weights cannot be trained.",
+        form);
+  check(form.empty() || kernels::parse_quant_format(form), ErrorKind::Usage,
+        "[codelm.train] unknown --base-weights; got '{}', expected int8, int4 or nf4.",
+        printable(form));
+  return form;
 }
-
-}  // namespace
 
 TrainSettings read_codelm_settings(const engine::Request& request) {
   const auto& config = request.config;
@@ -76,22 +125,15 @@ TrainSettings read_codelm_settings(const engine::Request& request) {
   settings.adapter = read_adapter_settings(config);
   check(!settings.adapter || !settings.model.empty(), ErrorKind::Usage,
         "[codelm.train] --lora adapts a model; got no --model, expected the folder of one.");
-  settings.base_weights = config.get("base_weights", std::string());
-  check(settings.base_weights.empty() || settings.adapter, ErrorKind::Usage,
-        "[codelm.train] --base-weights {} is for --lora: quantised weights cannot be trained.",
-        settings.base_weights);
-  check(settings.base_weights.empty() || kernels::parse_quant_format(settings.base_weights),
-        ErrorKind::Usage,
-        "[codelm.train] unknown --base-weights; got '{}', expected int8, int4 or nf4.",
-        printable(settings.base_weights));
+  settings.base_weights = read_base_weights(config, settings.adapter.has_value());
   settings.recipe = engine::read_recipe(config, default_recipe(settings.adapter.has_value()));
   settings.val_share = config.get("val_share", settings.val_share);
   check(settings.val_share >= 0 && settings.val_share < 1, ErrorKind::Usage,
         "[codelm.train] val_share is out of range; got {}, expected at least 0, below 1.",
         settings.val_share);
   settings.val_rows = config.get("val_rows", settings.val_rows);
-  settings.sample_tokens = config.get("sample_tokens", settings.sample_tokens);
-  settings.sample_prompts = config.get("sample_prompts", std::vector<std::string>{});
+  read_samples(config, settings);
+  read_goal(config, settings);
   read_packing(config, settings);
   return settings;
 }
@@ -109,8 +151,18 @@ std::vector<engine::Option> codelm_train_options() {
        {"--contiguous", "contiguous", "", "one stream of all documents, as nanoGPT reads it"},
        {"--fim-rate", "fim_rate", "X", "share of documents turned into fill-in-the-middle (0)"},
        {"--fim-spm-share", "fim_spm_share", "X", "of those, with the suffix first (0.5)"},
-       {"--sample-prompts", "sample_prompts", "TEXT", "completed at each validation, in the log"},
-       {"--sample-tokens", "sample_tokens", "N", "tokens of such a completion (48)"}});
+       {"--curriculum-start", "curriculum_start", "N",
+        "windows of documents have at most N tokens at first (as long as rows)"},
+       {"--curriculum-end", "curriculum_end", "N", "and so many later (as long as rows)"},
+       {"--curriculum-epochs", "curriculum_epochs", "N", "in which the length grows (1)"},
+       {"--target-tokens", "target_tokens", "N", "choose the epochs by the tokens to train on"},
+       {"--sample-prompts", "sample_prompts", "TEXT",
+        "completed at each validation, for log and report"},
+       {"--sample-tokens", "sample_tokens", "N", "tokens of such a completion (48)"},
+       {"--sample-count", "sample_count", "N", "completions of each prompt (1)"},
+       {"--sample-temperature", "sample_temperature", "X", "of these; 0 is greedy (0)"},
+       {"--sample-top-p", "sample_top_p", "X", "likeliest tokens that they are drawn from (1)"},
+       {"--sample-trim", "sample_trim", "N", "letters that are shown at most; 0 = all (0)"}});
   const auto model = engine::in_group(
       engine::kModelGroup,
       {{"--layers", "layers", "N", "of a new network (20)"},
@@ -142,6 +194,20 @@ engine::Examples codelm_train_examples() {
        "a small network from nothing"},
       {"ubique train codelm --model tiny_starcoder_py -d data/myrepo --fim-rate 0.5 -o runs/full",
        "all weights, half of the documents as fill-in-the-middle"}};
+}
+
+plan::Needs read_codelm_needs(const Config& config) {
+  const auto folder = config.get("model", std::string());
+  auto network = read_new_network(config);
+  const auto adapter = read_adapter_settings(config);
+  const auto form = read_base_weights(config, adapter.has_value());
+  if (!folder.empty()) network = read_network_config(hub_folder(folder));
+  auto use = planned_use(network, adapter, kernels::parse_quant_format(form));
+  use.length = std::min(network.context, config.get("sequence_length", use.length));
+  check(use.length >= 2, ErrorKind::Usage,
+        "[codelm.plan] sequence_length is out of range; got {}, expected 2 or more.", use.length);
+  use.averaged = config.get("ema", std::string("0")) != "0";
+  return codelm_needs(network, use);
 }
 
 CodelmConfig read_new_network(const Config& config) {

@@ -7,11 +7,13 @@
 #include <algorithm>
 
 #include "ubique/base/terminal/log.h"
+#include "ubique/base/text/utf8.h"
 #include "ubique/data/code/code_set.h"
 #include "ubique/data/code/filter/document_filter.h"
 #include "ubique/data/code/read_sequences.h"
 #include "ubique/data/code/tokenizer_hash.h"
 #include "ubique/engine/step/autocast.h"
+#include "ubique/models/codelm/files/hub.h"
 #include "ubique/models/codelm/files/huggingface.h"
 #include "ubique/models/codelm/files/open.h"
 #include "ubique/models/codelm/score/perplexity.h"
@@ -63,19 +65,22 @@ Split split_in_memory(const data::CodeDocuments& all, double share, std::uint64_
   return train.empty() ? Split{part(val), nullptr} : Split{part(train), part(val)};
 }
 
-Split read_documents(const TrainSettings& settings, const io::Tokenizer& tokenizer,
-                     std::int64_t vocabulary) {
+Split read_documents(const TrainSettings& settings, const CodelmTaskParts& parts) {
   if (!settings.data.empty()) {
     auto train = std::make_shared<data::CodeSet>(settings.data, data::kTrainSplit);
     const bool held_out = train->header().val.documents > 0;
     return {train,
             held_out ? std::make_shared<data::CodeSet>(settings.data, data::kValSplit) : nullptr};
   }
-  auto all = data::read_sequences(settings.sequences, tokenizer, vocabulary);
+  const auto& tokenizer = *parts.tokenizer;
+  const auto vocabulary = parts.model->settings().vocabulary;
+  data::ReadOptions options;
+  options.chat = data::folder_chat_encoder(parts.tokenizer_path, tokenizer);
+  auto all = data::read_sequences(settings.sequences, tokenizer, vocabulary, options);
   if (settings.val_sequences.empty()) {
     return split_in_memory(all, settings.val_share, settings.recipe.seed);
   }
-  auto val = data::read_sequences(settings.val_sequences, tokenizer, vocabulary);
+  auto val = data::read_sequences(settings.val_sequences, tokenizer, vocabulary, options);
   return {std::make_shared<data::CodeDocuments>(std::move(all)),
           std::make_shared<data::CodeDocuments>(std::move(val))};
 }
@@ -103,6 +108,27 @@ data::PackingOptions validation_packing(data::PackingOptions packing) {
   return packing;
 }
 
+/// The first letters of a text; bytes that are no UTF-8 are replaced.
+std::string shown_start(const std::string& text, std::int64_t letters) {
+  const auto whole = is_utf8(text) ? text : replace_invalid_utf8(text);
+  if (letters == 0) return whole;
+  std::size_t at = 0;
+  for (std::int64_t i = 0; i < letters && at < whole.size(); ++i) {
+    do ++at;
+    while (at < whole.size() && (static_cast<unsigned char>(whole[at]) & 0xC0U) == 0x80U);
+  }
+  return at < whole.size() ? whole.substr(0, at) + "..." : whole;
+}
+
+/// As many epochs as see the tokens that are wanted.
+void choose_epochs(TrainSettings& settings, std::int64_t tokens) {
+  const auto& goal = settings.goal;
+  if (goal.tokens == 0) return;
+  settings.recipe.epochs =
+      std::clamp(goal.tokens / std::max<std::int64_t>(1, tokens), goal.least, goal.most);
+  log::info("{} epochs of {} tokens for {} in all", settings.recipe.epochs, tokens, goal.tokens);
+}
+
 }  // namespace
 
 std::unique_ptr<engine::Task> make_codelm_task(const engine::Request& request) {
@@ -110,6 +136,8 @@ std::unique_ptr<engine::Task> make_codelm_task(const engine::Request& request) {
   auto& settings = parts.settings = read_codelm_settings(request);
   const auto fresh = read_new_network(request.config);
   request.config.finish();
+  if (!settings.model.empty()) settings.model = hub_folder(settings.model).string();
+  if (!settings.tokenizer.empty()) settings.tokenizer = hub_folder(settings.tokenizer).string();
   if (!settings.model.empty()) parts.model = open_codelm(settings.model);
   const auto path = tokenizer_path(settings, parts.model.get());
   parts.tokenizer = std::make_shared<io::Tokenizer>(io::read_tokenizer(path));
@@ -124,12 +152,14 @@ std::unique_ptr<engine::Task> make_codelm_task(const engine::Request& request) {
     parts.model->initialize(Random(settings.recipe.seed));
     parts.model->quantize_base(settings.base_weights);
   }
+  parts.model->set_averaged(settings.recipe.ema_decay > 0);
   choose_length(settings, *parts.model);
-  const auto split = read_documents(settings, *parts.tokenizer, parts.model->settings().vocabulary);
+  const auto split = read_documents(settings, parts);
   check_tokenizer(*split.train, *parts.tokenizer, *parts.model,
                   settings.data.empty() ? "the data" : settings.data);
-  parts.training =
-      std::make_unique<CodeDataset>(split.train, settings.packing, parts.tokenizer.get());
+  parts.training = std::make_unique<CodeDataset>(split.train, settings.packing,
+                                                 parts.tokenizer.get(), settings.curriculum);
+  choose_epochs(settings, split.train->tokens());
   if (split.val) {
     parts.validation = std::make_unique<CodeDataset>(
         split.val, validation_packing(settings.packing), parts.tokenizer.get());
@@ -148,29 +178,28 @@ engine::Scores CodelmTask::score(std::int64_t most_rows) {
       {"loss", scores.loss}, {"perplexity", scores.perplexity()}, {"accuracy", scores.accuracy}};
 }
 
-engine::Scores CodelmTask::validate() {
-  show_samples();
-  return score(parts_.settings.val_rows);
-}
+engine::Scores CodelmTask::validate() { return score(parts_.settings.val_rows); }
 
-engine::Scores CodelmTask::validate_last() {
-  show_samples();
-  return score(0);
-}
+engine::Scores CodelmTask::validate_last() { return score(0); }
 
-void CodelmTask::show_samples() {
+std::vector<engine::ReportText> CodelmTask::texts() {
   // KV caches have the dtype of the weights, which autocast would not follow.
   const engine::Autocast plain(parts_.model->codelm().head().device().type(), {});
-  for (const auto& prompt : parts_.settings.sample_prompts) {
+  const auto& samples = parts_.settings.samples;
+  std::vector<engine::ReportText> texts;
+  for (const auto& prompt : samples.prompts) {
     const auto ids = parts_.tokenizer->encode(prompt);
     if (ids.empty()) continue;
-    CodelmDecoder decoder(parts_.model->codelm());
-    nn::GenerateOptions options;
-    options.sampling.temperature = 0;
-    options.max_new_tokens = parts_.settings.sample_tokens;
-    const auto made = nn::generate(decoder, ids, *parts_.tokenizer, options);
-    log::info("sample: {}{}", prompt, made.text);
+    for (std::int64_t i = 0; i < samples.count; ++i) {
+      CodelmDecoder decoder(parts_.model->codelm());
+      auto options = samples.generate;
+      options.seed = parts_.settings.recipe.seed + static_cast<std::uint64_t>(i);
+      const auto made = nn::generate(decoder, ids, *parts_.tokenizer, options);
+      const auto number = samples.count > 1 ? fmt::format("sample {}", i + 1) : "sample";
+      texts.push_back({number, shown_start(prompt + made.text, samples.trim)});
+    }
   }
+  return texts;
 }
 
 void CodelmTask::checkpoint_saved(const fs::path& folder) {

@@ -33,10 +33,11 @@ class CodelmTask final : public engine::Task {
   /// Copies the tokenizer to RUN/tokenizer.
   void checkpoint_saved(const std::filesystem::path& folder) override;
   Json provenance() const override;
+  /// Completions of the prompts.
+  std::vector<engine::ReportText> texts() override;
 
  private:
   engine::Scores score(std::int64_t most_rows);
-  void show_samples();
 
   CodelmTaskParts parts_;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rows of the summary, short and in full.
-#include "ubique/cli/device_summary.h"
+#include "ubique/engine/session/device_summary.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "ubique/plan/plan.h"
 #include "ubique/probe/cache.h"
 
-namespace ubique::cli {
+namespace ubique::engine {
 namespace {
 
 using device::Facts;
@@ -106,4 +106,4 @@ std::string summary_block(const device::Selection& selection, bool verbose) {
   return table.to_text();
 }
 
-}  // namespace ubique::cli
+}  // namespace ubique::engine

@@ -8,7 +8,7 @@
 
 #include "ubique/device/select.h"
 
-namespace ubique::cli {
+namespace ubique::engine {
 
 const char* yes_no(bool value);  ///< "True", "False", as Python's scripts print it
 std::vector<std::string> dtype_names(const std::vector<DType>& dtypes);
@@ -20,4 +20,4 @@ bool supports_bf16(const device::Facts& facts);
 /// `verbose` adds memory, bandwidth, probes and folders.
 std::string summary_block(const device::Selection& selection, bool verbose);
 
-}  // namespace ubique::cli
+}  // namespace ubique::engine
