@@ -16,25 +16,33 @@ using codelm::CodelmModel;
 
 namespace {
 
-constexpr const char* kLayouts[] = {
-    R"({"model_type": "gpt_bigcode", "vocab_size": 50, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_inner": 48, "n_positions": 40})",
-    R"({"model_type": "gpt_bigcode", "vocab_size": 50, "n_embd": 32, "n_layer": 2, "n_head": 4, "n_inner": 48, "n_positions": 40,
-        "multi_query": false})",
-    R"({"model_type": "starcoder2", "vocab_size": 50, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
-        "num_key_value_heads": 2, "intermediate_size": 48, "max_position_embeddings": 40, "sliding_window": 5})",
-    R"({"model_type": "phi", "vocab_size": 50, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
-        "intermediate_size": 48, "max_position_embeddings": 40, "partial_rotary_factor": 0.5})",
-    R"({"model_type": "llama", "vocab_size": 50, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
-        "num_key_value_heads": 2, "intermediate_size": 48, "max_position_embeddings": 40})",
-    R"({"model_type": "qwen2", "vocab_size": 50, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
-        "num_key_value_heads": 2, "intermediate_size": 48, "max_position_embeddings": 40, "use_sliding_window": true,
-        "sliding_window": 4, "max_window_layers": 1})",
-    R"({"model_type": "qwen3", "vocab_size": 50, "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4,
-        "num_key_value_heads": 2, "intermediate_size": 48, "max_position_embeddings": 40, "head_dim": 16,
-        "tie_word_embeddings": true})"};
+/// A small network of an architecture, and what it has besides.
+Json layout(const char* type, Json more = Json::object()) {
+  Json json = {{"model_type", type},       {"vocab_size", 50},
+               {"hidden_size", 32},        {"num_hidden_layers", 2},
+               {"num_attention_heads", 4}, {"num_key_value_heads", 2},
+               {"intermediate_size", 48},  {"max_position_embeddings", 40}};
+  if (json["model_type"] == "gpt_bigcode") {
+    json = {{"model_type", type}, {"vocab_size", 50}, {"n_embd", 32},     {"n_layer", 2},
+            {"n_head", 4},        {"n_inner", 48},    {"n_positions", 40}};
+  }
+  json.update(more);
+  return json;
+}
 
-CodelmModel layout_model(const char* text) {
-  const auto config = codelm::parse_config(Json::parse(text), "test");
+std::vector<Json> all_layouts() {
+  return {layout("gpt_bigcode"),
+          layout("gpt_bigcode", {{"multi_query", false}}),
+          layout("starcoder2", {{"sliding_window", 5}}),
+          layout("phi", {{"num_key_value_heads", 4}, {"partial_rotary_factor", 0.5}}),
+          layout("llama"),
+          layout("qwen2",
+                 {{"use_sliding_window", true}, {"sliding_window", 4}, {"max_window_layers", 1}}),
+          layout("qwen3", {{"head_dim", 16}, {"tie_word_embeddings", true}})};
+}
+
+CodelmModel layout_model(const Json& json) {
+  const auto config = codelm::parse_config(json, "test");
   CodelmModel model(std::make_shared<codelm::Codelm>(config));
   std::uint64_t stream = 0;
   for (auto& parameter : model.codelm().parameters()) {  // no norm is 1, no bias 0
@@ -60,9 +68,9 @@ TEST_CASE(
     "int8") {
   const test::ScratchFolder folder;
   int count = 0;
-  for (const auto* text : kLayouts) {
-    CAPTURE(text);
-    auto model = layout_model(text);
+  for (const auto& json : all_layouts()) {
+    CAPTURE(json_text(json));
+    auto model = layout_model(json);
     const auto exported = codelm::decoder_graph_export(model);
     CHECK(exported.outputs.size() == 5);
     for (const auto& [options, most] :
@@ -80,7 +88,7 @@ TEST_CASE(
 
 TEST_CASE("decoder graph: names and shapes are optimum's, and a cache may be empty") {
   const at::NoGradGuard no_gradients;
-  auto model = layout_model(kLayouts[2]);
+  auto model = layout_model(layout("starcoder2", {{"sliding_window", 5}}));
   const auto exported = codelm::decoder_graph_export(model);
   const auto file = exporting::to_onnx(exported.graph, {DType::F16});
   std::vector<std::string> inputs, outputs;
@@ -108,7 +116,7 @@ TEST_CASE("decoder graph: names and shapes are optimum's, and a cache may be emp
 
 TEST_CASE("decoder graph: a graph that computes something else is not kept") {
   const test::ScratchFolder folder;
-  auto model = layout_model(kLayouts[4]);
+  auto model = layout_model(layout("llama"));
   auto exported = codelm::decoder_graph_export(model);
   for (auto& step : exported.graph.steps) {
     if (auto* mask = std::get_if<engine::GraphCausalMask>(&step.op)) mask->window = 3;

@@ -32,7 +32,7 @@ struct DemoSize {
   const char *vocabulary, *layers, *hidden, *heads, *steps;
   std::uint64_t seeds;  // completions of each prompt
 };
-constexpr DemoSize kWholeSize{4'000'000, "2048", "4", "192", "6", "700", 3};
+constexpr DemoSize kWholeSize{3'000'000, "2048", "4", "192", "6", "400", 3};
 constexpr DemoSize kQuickSize{200'000, "512", "2", "64", "4", "40", 1};
 
 const std::vector<std::string>& demo_prompts(bool python) {
