@@ -35,4 +35,5 @@ adapt=(train codelm --model "$model" --lora --lora-rank 8 -d "$folder/data" --se
 "$ubique" convert codelm "$folder/adapter-run" -o "$folder/adapter" --format peft
 "$ubique" convert codelm "$folder/adapter-run" -o "$folder/merged" --format huggingface
 "$ubique" convert codelm "$folder/merged" -o "$folder/merged.gguf" --type q8_0
-echo "adapter for PEFT: $folder/adapter; merged model: $folder/merged, $folder/merged.gguf"
+"$ubique" export codelm --model "$folder/adapter-run" --format onnx -o "$folder/merged.onnx"
+echo "adapter for PEFT: $folder/adapter; merged model: $folder/merged, $folder/merged.gguf, $folder/merged.onnx"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tiny models of every architecture, made and saved by transformers: `ubique` completes them with the same tokens and
-has the same loss; adapters of peft and what `ubique convert` writes open in transformers and peft with the same logits."""
+has the same loss; adapters of peft and what `ubique convert` writes open in transformers, peft and mlx-lm with the same logits."""
 
 import json
 import os
@@ -9,8 +9,12 @@ import tempfile
 import unittest
 from pathlib import Path
 
+import mlx.core
+import numpy as np
 import torch
 import transformers
+from mlx_lm.tuner.utils import load_adapters
+from mlx_lm.utils import load_model
 from peft import LoraConfig, PeftModel, get_peft_model
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
@@ -86,6 +90,12 @@ class Codelm(unittest.TestCase):
     def our_loss(self, path, *more):
         return ubique("evaluate", "codelm", "--model", path, "-d", self.folder / "text.jsonl", "--device", "cpu", "--dtype", "f32", *more)["loss"]
 
+    def train_adapter(self, model, run):
+        done = subprocess.run([UBIQUE, "train", "codelm", "--model", str(model), "--lora", "--lora-rank", "4", "--sequences",
+                               str(self.folder / "text.jsonl"), "--sequence-length", "64", "-e", "4", "--lr", "1e-2", "-o", str(run),
+                               "--device", "cpu", "-q"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_every_architecture_completes_and_scores_as_transformers_does(self):
         for name, config in configurations().items():
             with self.subTest(name):
@@ -102,10 +112,29 @@ class Codelm(unittest.TestCase):
                 self.assertAlmostEqual(self.our_loss(folder), loss_of(model, tokenizer), delta=1e-5)
 
     def test_a_folder_written_here_opens_in_transformers(self):
-        model, tokenizer = make_model(configurations()["qwen3"], self.folder / "qwen3")
-        ubique("convert", "codelm", self.folder / "qwen3", "-o", self.folder / "again", "--format", "huggingface")
-        again = transformers.AutoModelForCausalLM.from_pretrained(self.folder / "again").eval()
-        self.assertEqual(loss_of(again, tokenizer), loss_of(model, tokenizer))
+        for name, config in configurations().items():
+            with self.subTest(name):
+                folder = self.folder / name.replace(" ", "-").replace(",", "")
+                model, tokenizer = make_model(config, folder)
+                ubique("convert", "codelm", folder, "-o", folder / "again", "--format", "huggingface")
+                again = transformers.AutoModelForCausalLM.from_pretrained(folder / "again").eval()
+                self.assertEqual(loss_of(again, tokenizer), loss_of(model, tokenizer))
+
+    def test_an_adapter_for_mlx_computes_in_mlx_lm_what_peft_computes(self):
+        for name, allowed in (("llama", 1e-5), ("qwen3", 1e-5), ("gpt_bigcode", 1e-3)):  # mlx-lm's GPT-BigCode has another GELU
+            with self.subTest(name):
+                folder = self.folder / name
+                model, tokenizer = make_model(configurations()[name], folder)
+                self.train_adapter(folder, folder / "run")
+                for form in ("peft", "mlx"):
+                    ubique("convert", "codelm", folder / "run", "-o", folder / form, "--format", form)
+                ids = tokenizer.encode(TEXT).ids
+                with torch.no_grad():
+                    base = model(input_ids=torch.tensor([ids])).logits[0].numpy()
+                    wanted = PeftModel.from_pretrained(model, folder / "peft").eval()(input_ids=torch.tensor([ids])).logits[0].numpy()
+                made = np.array(load_adapters(load_model(folder)[0], str(folder / "mlx")).eval()(mlx.core.array([ids]))[0])
+                self.assertLess(np.abs(made - wanted).max() / np.abs(wanted).max(), allowed)
+                self.assertGreater(np.abs(base - wanted).max() / np.abs(wanted).max(), 10 * allowed)
 
     def test_an_adapter_goes_both_ways(self):
         model, tokenizer = make_model(configurations()["llama"], self.folder / "llama")
@@ -117,10 +146,7 @@ class Codelm(unittest.TestCase):
         adapted.save_pretrained(self.folder / "adapter")
         wanted = loss_of(adapted.eval(), tokenizer)
         self.assertAlmostEqual(self.our_loss(self.folder / "llama", "--adapter", self.folder / "adapter"), wanted, delta=1e-5)
-        done = subprocess.run([UBIQUE, "train", "codelm", "--model", str(self.folder / "llama"), "--lora", "--lora-rank", "4", "--sequences",
-                               str(self.folder / "text.jsonl"), "--sequence-length", "64", "-e", "4", "--lr", "1e-2", "-o",
-                               str(self.folder / "run"), "--device", "cpu", "-q"], capture_output=True, text=True)
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.train_adapter(self.folder / "llama", self.folder / "run")
         ubique("convert", "codelm", self.folder / "run", "-o", self.folder / "ours", "--format", "peft")
         base = transformers.AutoModelForCausalLM.from_pretrained(self.folder / "llama").eval()
         before = loss_of(base, tokenizer)

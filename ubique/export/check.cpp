@@ -103,6 +103,30 @@ CheckedFile compare_outputs(const at::Tensor& got, const engine::GraphExport& mo
   return result;
 }
 
+CheckedFile compare_named_outputs(const std::map<std::string, at::Tensor>& got,
+                                  const engine::GraphExport& model, DType dtype,
+                                  const std::string& place) {
+  CheckedFile result;
+  result.decisions = "next tokens";
+  for (const auto& output : model.outputs) {
+    const auto expected = engine::torch_tensor(output);
+    const auto found = got.find(output.name);
+    check(found != got.end() && found->second.sizes() == expected.sizes(), ErrorKind::Parity,
+          "[{}] what was written computes no {}, or another shape. Nothing was kept.", place,
+          output.name);
+    const auto difference = relative_difference(found->second, expected);
+    check(difference <= allowance_of(dtype).difference, ErrorKind::Parity,
+          "[{}] what was written does not compute what the model does; {} is off by {:.2g} of the "
+          "largest value, expected at most {:.2g}. Nothing was kept.",
+          place, output.name, difference, allowance_of(dtype).difference);
+    result.difference = std::max(result.difference, difference);
+    if (output.name != "logits") continue;
+    const auto same = found->second.argmax(-1).eq(expected.argmax(-1));
+    result.agreement = same.to(at::kDouble).mean().item<double>();
+  }
+  return result;
+}
+
 std::string agreement_text(const CheckedFile& checked) {
   constexpr std::size_t kMostNamed = 8;
   std::vector<std::string> unseen;
@@ -122,7 +146,7 @@ std::string agreement_text(const CheckedFile& checked) {
   }
   const auto more = unseen.size() - std::min(unseen.size(), kMostNamed);
   unseen.resize(unseen.size() - more);
-  auto text = fmt::format("{:.2f} % of labels agree", 100 * checked.agreement);
+  auto text = fmt::format("{:.2f} % of {} agree", 100 * checked.agreement, checked.decisions);
   if (!lowest.empty()) text += fmt::format(" ({})", join(lowest, ", "));
   if (unseen.empty()) return text;
   return text + fmt::format("; not seen: {}{}", join(unseen, ", "),

@@ -5,6 +5,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,7 @@ struct CheckedFile {
   std::vector<ClassAgreement> classes = {};  ///< in order; empty if the output has none
   std::optional<MapScores> map;              ///< for single-channel maps
   std::string runtime = "ubique";            ///< that computed the output
+  std::string decisions = "labels";          ///< what `agreement` is a share of
 };
 
 /// "99.87 % of labels agree (lesion 97.10 %, ...); not seen: skull": the lowest classes, and those
@@ -45,6 +47,12 @@ std::string agreement_text(const CheckedFile& checked);
 /// the tag of the message.
 CheckedFile compare_outputs(const at::Tensor& got, const engine::GraphExport& model, DType dtype,
                             const std::string& place);
+
+/// The same for every output of a language model; `agreement` is that of the likeliest next tokens
+/// in "logits". They are no condition: where two are nearly as likely, rounding decides.
+CheckedFile compare_named_outputs(const std::map<std::string, at::Tensor>& got,
+                                  const engine::GraphExport& model, DType dtype,
+                                  const std::string& place);
 
 /// Bytes of a file with its FILE.data, or of a whole folder.
 std::int64_t size_of_files(const std::filesystem::path& path);

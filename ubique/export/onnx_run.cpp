@@ -50,7 +50,9 @@ at::Tensor dequantise_node(const OnnxNode& node, const std::vector<at::Tensor>& 
 /// Rounds to half precision but computes in f32: differences then come from the weights alone.
 at::Tensor cast_node(const OnnxNode& node, const std::vector<at::Tensor>& x) {
   const auto to = attribute<std::int64_t>(node, "to");
-  check(to == 1 || to == 10, ErrorKind::Input, "[export.onnx] a cast to type {} is unknown.", to);
+  check(to == 1 || to == 9 || to == 10, ErrorKind::Input,
+        "[export.onnx] a cast to type {} is unknown.", to);
+  if (to == 9) return x[0].to(at::kBool);
   return to == 1 ? x[0].to(at::kFloat) : x[0].to(at::kHalf).to(at::kFloat);
 }
 
@@ -58,8 +60,45 @@ at::Tensor shape_node(const OnnxNode&, const std::vector<at::Tensor>& x) {
   return at::tensor(x[0].sizes(), at::kLong);
 }
 
+Integers integers_of(const at::Tensor& tensor) {
+  const auto host = tensor.contiguous();
+  return {host.const_data_ptr<std::int64_t>(), host.const_data_ptr<std::int64_t>() + host.numel()};
+}
+
+/// Along one axis, the first unless there is a fourth input.
 at::Tensor slice_node(const OnnxNode&, const std::vector<at::Tensor>& x) {
-  return x[0].slice(0, x[1].item<std::int64_t>(), x[2].item<std::int64_t>());
+  const auto axis = x.size() > 3 ? x[3].item<std::int64_t>() : 0;
+  return x[0].slice(axis, x[1].item<std::int64_t>(), x[2].item<std::int64_t>());
+}
+
+/// 0 keeps an extent, -1 is what is left over.
+at::Tensor reshape_node(const OnnxNode&, const std::vector<at::Tensor>& x) {
+  auto shape = integers_of(x.at(1));
+  for (std::size_t i = 0; i < shape.size(); ++i) {
+    if (shape[i] == 0) shape[i] = x[0].size(static_cast<std::int64_t>(i));
+  }
+  return x[0].reshape(shape);
+}
+
+at::Tensor unsqueeze_node(const OnnxNode&, const std::vector<at::Tensor>& x) {
+  auto result = x[0];
+  for (const auto axis : integers_of(x.at(1))) result = result.unsqueeze(axis);
+  return result;
+}
+
+at::Tensor gather_node(const OnnxNode& node, const std::vector<at::Tensor>& x) {
+  check(attribute<std::int64_t>(node, "axis") == 0, ErrorKind::Input,
+        "[export.onnx] '{}' gathers along another axis than the first.", node.name);
+  return x[0].index({x.at(1)});
+}
+
+at::Tensor layer_norm_node(const OnnxNode& node, const std::vector<at::Tensor>& x) {
+  return at::layer_norm(x[0], x.at(1).sizes(), x[1], x.at(2), attribute<float>(node, "epsilon"));
+}
+
+at::Tensor range_node(const OnnxNode&, const std::vector<at::Tensor>& x) {
+  return at::arange(x[0].item<std::int64_t>(), x.at(1).item<std::int64_t>(),
+                    x.at(2).item<std::int64_t>(), at::TensorOptions(at::kLong));
 }
 
 /// Doubles the size. "asymmetric" maps output 2i to input i, which equals align_corners with one
@@ -170,6 +209,28 @@ const std::map<std::string, Compute>& operators() {
        [](const OnnxNode& node, const Inputs& x) {
          return x[0].argmax(attribute<std::int64_t>(node, "axis"));
        }},
+      {"MatMul", [](const OnnxNode&, const Inputs& x) { return at::matmul(x[0], x[1]); }},
+      {"Transpose",
+       [](const OnnxNode& node, const Inputs& x) {
+         return x[0].permute(attribute<Integers>(node, "perm"));
+       }},
+      {"ReduceMean",
+       [](const OnnxNode& node, const Inputs& x) {
+         return x[0].mean(attribute<Integers>(node, "axes"), true);
+       }},
+      {"Sqrt", [](const OnnxNode&, const Inputs& x) { return x[0].sqrt(); }},
+      {"Neg", [](const OnnxNode&, const Inputs& x) { return -x[0]; }},
+      {"Sigmoid", [](const OnnxNode&, const Inputs& x) { return at::sigmoid(x[0]); }},
+      {"Cos", [](const OnnxNode&, const Inputs& x) { return x[0].cos(); }},
+      {"Sin", [](const OnnxNode&, const Inputs& x) { return x[0].sin(); }},
+      {"LessOrEqual", [](const OnnxNode&, const Inputs& x) { return x[0].le(x[1]); }},
+      {"Greater", [](const OnnxNode&, const Inputs& x) { return x[0].gt(x[1]); }},
+      {"And", [](const OnnxNode&, const Inputs& x) { return x[0].logical_and(x[1]); }},
+      {"Gather", gather_node},
+      {"LayerNormalization", layer_norm_node},
+      {"Range", range_node},
+      {"Reshape", reshape_node},
+      {"Unsqueeze", unsqueeze_node},
       {"Cast", cast_node},
       {"Shape", shape_node},
       {"Slice", slice_node},
@@ -186,11 +247,16 @@ const std::map<std::string, Compute>& operators() {
 }  // namespace
 
 at::Tensor run_onnx(const io::OnnxModel& model, const at::Tensor& input) {
-  const at::NoGradGuard no_gradients;
   check(model.inputs.size() == 1 && model.outputs.size() == 1, ErrorKind::Input,
         "[export.onnx] expected one input and one output; got {} and {}.", model.inputs.size(),
         model.outputs.size());
-  std::map<std::string, at::Tensor> values = {{model.inputs[0].name, input}};
+  std::map<std::string, at::Tensor> inputs = {{model.inputs[0].name, input}};
+  return run_onnx(model, std::move(inputs)).begin()->second;
+}
+
+std::map<std::string, at::Tensor> run_onnx(const io::OnnxModel& model,
+                                           std::map<std::string, at::Tensor> values) {
+  const at::NoGradGuard no_gradients;
   std::set<std::string> halves;
   for (const auto& tensor : model.constants) {
     values[tensor.name] = constant_of(tensor);
@@ -213,9 +279,12 @@ at::Tensor run_onnx(const io::OnnxModel& model, const at::Tensor& input) {
       inputs.push_back(found->second);
     }
     auto& result = values[node.outputs.at(0)] = compute->second(node, inputs);
-    if (node.op == "Conv" && halves.contains(node.inputs.at(1))) check_half_range(node, result);
+    const bool product = node.op == "Conv" || node.op == "MatMul";
+    if (product && halves.contains(node.inputs.at(1))) check_half_range(node, result);
   }
-  return values.at(model.outputs[0].name);
+  std::map<std::string, at::Tensor> outputs;
+  for (const auto& output : model.outputs) outputs[output.name] = values.at(output.name);
+  return outputs;
 }
 
 }  // namespace ubique::exporting

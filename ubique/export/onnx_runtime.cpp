@@ -23,13 +23,13 @@ try:
     import numpy, onnxruntime
 except ImportError:
     sys.exit(9)
-model, given, result = sys.argv[1:]
+model, folder = sys.argv[1:]
+types = {"tensor(float16)": numpy.float16, "tensor(float)": numpy.float32, "tensor(int64)": numpy.int64}
 session = onnxruntime.InferenceSession(model, providers=["CPUExecutionProvider"])
-half = session.get_inputs()[0].type == "tensor(float16)"
-image = numpy.load(given).astype(numpy.float16 if half else numpy.float32)
-output = session.run(["output"], {
-  "input" : image})[0]
-numpy.save(result, output.astype(numpy.float32) if output.dtype == numpy.float16 else output)
+given = {value.name: numpy.load(f"{folder}/{value.name}.npy").astype(types[value.type]) for value in session.get_inputs()}
+names = [value.name for value in session.get_outputs()]
+for name, value in zip(names, session.run(names, given)):
+    numpy.save(f"{folder}/{name}.npy", value.astype(numpy.float32) if value.dtype == numpy.float16 else value)
 )py";
 
 /// Removed at the end of its scope.
@@ -54,19 +54,22 @@ class TemporaryFolder {
 
 }  // namespace
 
-std::optional<at::Tensor> run_onnx_runtime(const fs::path& model, const io::HostTensor& input,
-                                           const std::string& python) {
+std::optional<std::map<std::string, at::Tensor>> run_onnx_runtime(
+    const fs::path& model, const std::vector<io::HostTensor>& inputs, const std::string& python) {
   const TemporaryFolder folder;
-  const auto given = folder.path / "input.npy", result = folder.path / "output.npy";
-  io::write_npy(given, input);
+  for (const auto& input : inputs) io::write_npy(folder.path / (input.name + ".npy"), input);
   const auto code =
-      run_program({python, "-c", kScript, model.string(), given.string(), result.string()});
+      run_program({python, "-c", kScript, fs::absolute(model).string(), folder.path.string()});
   if (!code || *code == kNotInstalled) return std::nullopt;
-  check(*code == 0 && fs::exists(result), ErrorKind::Parity,
+  check(*code == 0, ErrorKind::Parity,
         "[export.onnx] ONNX Runtime does not run what was written (its process ended with {}). "
         "Nothing was kept.",
         *code);
-  return engine::torch_tensor(io::read_npy(result));
+  std::map<std::string, at::Tensor> values;
+  for (const auto& file : fs::directory_iterator(folder.path)) {
+    values[file.path().stem().string()] = engine::torch_tensor(io::read_npy(file.path()));
+  }
+  return values;
 }
 
 }  // namespace ubique::exporting

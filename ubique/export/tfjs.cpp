@@ -130,6 +130,10 @@ class TfjsLowering {
     refuse("values brought to 0..1; leave out --min-max, or --head raw");
   }
   void lower(const engine::GraphResize&) { refuse("resizing; leave out --resize"); }
+  template <typename Other>
+  void lower(const Other&) {
+    refuse("operators of language models");
+  }
 
   /// Nearest-neighbour doubling, then average pooling: bilinear UpSampling2D differs between
   /// TensorFlow.js and Keras. Average pooling ignores padding, which repeats the edge.

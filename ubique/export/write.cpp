@@ -25,6 +25,16 @@ void write_sidecar_files(const engine::GraphExport& model, const fs::path& folde
   }
 }
 
+std::vector<io::HostTensor> sample_inputs(const engine::GraphExport& model) {
+  return model.inputs.empty() ? std::vector{model.input} : model.inputs;
+}
+
+CheckedFile compare_exported(const std::map<std::string, at::Tensor>& got,
+                             const engine::GraphExport& model, DType dtype, const char* place) {
+  return model.outputs.empty() ? compare_outputs(got.at("output"), model, dtype, place)
+                               : compare_named_outputs(got, model, dtype, place);
+}
+
 }  // namespace
 
 CheckedFile export_onnx(const engine::GraphExport& model, const OnnxOptions& options,
@@ -33,12 +43,14 @@ CheckedFile export_onnx(const engine::GraphExport& model, const OnnxOptions& opt
   CheckedFile result;
   engine::write_checked(path, place, [&] {
     io::write_onnx(path, to_onnx(model.graph, options));
-    const auto output = run_onnx(io::read_onnx(path), engine::torch_tensor(model.input));
-    result = compare_outputs(output, model, options.dtype, place);
+    const auto samples = sample_inputs(model);
+    std::map<std::string, at::Tensor> inputs;
+    for (const auto& sample : samples) inputs[sample.name] = engine::torch_tensor(sample);
+    result = compare_exported(run_onnx(io::read_onnx(path), inputs), model, options.dtype, place);
     if (python.empty()) return;
-    const auto got = run_onnx_runtime(path, model.input, python);
+    const auto got = run_onnx_runtime(path, samples, python);
     if (!got) return;
-    result = compare_outputs(*got, model, options.dtype, place);
+    result = compare_exported(*got, model, options.dtype, place);
     result.runtime = "ONNX Runtime";
   });
   result.bytes = size_of_files(path);

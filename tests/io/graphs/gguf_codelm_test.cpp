@@ -118,6 +118,24 @@ TEST_CASE("gguf: the metadata of a model has what llama.cpp asks for") {
                  "do not fit together"));
 }
 
+TEST_CASE("gguf: positions that are stretched evenly have a factor") {
+  auto model = small_model(GgufArch::Qwen2);
+  CHECK(io::find_value(io::gguf_metadata(model), "qwen2.rope.scaling.type") == nullptr);
+  model.rope_factor = 4;
+  const auto metadata = io::gguf_metadata(model);
+  CHECK(std::get<std::string>(*io::find_value(metadata, "qwen2.rope.scaling.type")) == "linear");
+  CHECK(std::get<float>(*io::find_value(metadata, "qwen2.rope.scaling.factor")) == 4);
+}
+
+TEST_CASE("gguf: a rule that splits words has llama.cpp's name, or none") {
+  using enum io::SplitStep;
+  CHECK(io::gguf_split_of({EachNumber, Words}) == "starcoder");
+  CHECK(io::gguf_split_of({Words}) == "gpt-2");
+  CHECK(io::gguf_split_of({Llama3Words}) == "llama-bpe");
+  CHECK(io::gguf_split_of({Qwen2Words}) == "qwen2");
+  CHECK(!io::gguf_split_of({MarkFirst}));
+}
+
 TEST_CASE("gguf: matrices take the model's type, vectors and learned positions f32") {
   auto model = small_model(GgufArch::Starcoder);
   model.type = io::GgufType::Q4_0;

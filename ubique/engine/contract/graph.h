@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "ubique/engine/contract/graph_language.h"
 #include "ubique/io/tensors/host_tensor.h"
 #include "ubique/kernels/conv/activation.h"
 
@@ -76,7 +77,10 @@ struct GraphSpread {};      ///< broadcasts the first input (extents 1) to the s
 using GraphOp =
     std::variant<GraphConv, GraphBatchNorm, GraphInstanceNorm, GraphActivation, GraphSoftmax,
                  GraphArgmax, GraphMinMax, GraphResize, GraphUpsample, GraphMaxPool, GraphSubtract,
-                 GraphConcat, GraphGlobalMean, GraphSpread>;
+                 GraphConcat, GraphGlobalMean, GraphSpread, GraphGather, GraphLinear,
+                 GraphTiedLinear, GraphLayerNorm, GraphRmsNorm, GraphSilu, GraphAdd, GraphMultiply,
+                 GraphHeads, GraphAngles, GraphRotate, GraphAppend, GraphCausalMask,
+                 GraphAttention>;
 
 struct GraphStep {
   std::string name;  ///< also the name of its output
@@ -87,6 +91,18 @@ struct GraphStep {
 /// A dynamic axis has a name instead of a number.
 using GraphExtent = std::variant<std::int64_t, std::string>;
 
+/// F32 (f16 where the whole graph is), or I64.
+struct GraphInput {
+  std::string name;
+  DType dtype = DType::F32;
+  std::vector<GraphExtent> shape;
+};
+
+struct GraphOutput {
+  std::string name, step;  ///< what it is called outside, and the step that gives it
+  std::vector<GraphExtent> shape;
+};
+
 struct Graph {
   std::string name;
   std::string input = "input";
@@ -95,6 +111,9 @@ struct Graph {
       usual_extents;             ///< of all axes after the channels, dynamic ones included
   std::vector<GraphStep> steps;  ///< in topological order; the last gives the output
   std::map<std::string, std::string> notes;
+  /// Of a graph that has several; `input` and what belongs to it are not used then.
+  std::vector<GraphInput> inputs = {};
+  std::vector<GraphOutput> outputs = {};
 };
 
 /// The page in which a browser runs such models.
@@ -114,6 +133,8 @@ struct GraphExport {
   SidecarFiles sidecar_files = {};  ///< written beside it
   GraphPage page = {};
   std::vector<std::string> classes = {};  ///< names of what the output's channels or labels mean
+  /// Of a graph that has several, by their names; `input` and `output` are not used then.
+  std::vector<io::HostTensor> inputs = {}, outputs = {};
 };
 
 }  // namespace ubique::engine

@@ -55,7 +55,7 @@ struct GgufTensorData {
   std::string name;
   GgufType type = GgufType::F32;
   Shape shape;
-  std::span<const std::byte> bytes;
+  std::span<const std::byte> bytes = {};
   /// If set, used instead of `bytes`: called once, passes all bytes to the sink in any pieces.
   std::function<void(const ByteSink&)> stream = {};
 };

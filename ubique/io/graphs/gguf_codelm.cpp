@@ -81,6 +81,15 @@ std::optional<GgufArch> gguf_arch_of(std::string_view model_type) {
 
 std::string_view gguf_usual_split(GgufArch arch) { return facts_of(arch).split; }
 
+std::optional<std::string_view> gguf_split_of(const WordSplit& steps) {
+  using enum SplitStep;
+  if (steps == WordSplit{EachNumber, Words}) return "starcoder";
+  if (steps == WordSplit{Words}) return "gpt-2";
+  if (steps == WordSplit{Llama3Words}) return "llama-bpe";
+  if (steps == WordSplit{Qwen2Words}) return "qwen2";
+  return std::nullopt;
+}
+
 GgufMetadata gguf_metadata(const GgufLanguageModel& model) {
   check_language_model(model);
   const std::string arch(to_string(model.arch));
@@ -110,6 +119,10 @@ GgufMetadata gguf_metadata(const GgufLanguageModel& model) {
   if (model.arch != GgufArch::Starcoder) {
     real(".rope.freq_base", model.rope_theta);
     count(".rope.dimension_count", model.rotary_size > 0 ? model.rotary_size : head_size);
+  }
+  if (model.rope_factor != 1) {
+    metadata.emplace_back(arch + ".rope.scaling.type", std::string("linear"));
+    real(".rope.scaling.factor", model.rope_factor);
   }
   metadata.emplace_back("general.file_type", file_type(model.type));
   metadata.emplace_back("general.quantization_version", std::uint32_t{2});

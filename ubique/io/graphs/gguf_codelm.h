@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ubique/io/graphs/gguf.h"
+#include "ubique/io/text/tokenizer_split.h"
 
 namespace ubique::io {
 
@@ -36,6 +37,7 @@ struct GgufLanguageModel {
   double norm_epsilon = 1e-5;     ///< of LayerNorm or RMSNorm, whichever the architecture has
   double rope_theta = 10000;      ///< not for Starcoder, which has learned positions
   std::int64_t rotary_size = 0;   ///< values of a head that are rotated; 0: all
+  double rope_factor = 1;         ///< positions are divided by it (linear stretching)
   bool tied_head = false;         ///< lm_head.weight is the embedding and not stored
   GgufType type = GgufType::F32;  ///< of the matrices
 };
@@ -76,6 +78,8 @@ struct GgufTokenizer {
 
 /// llama.cpp's name for the usual rule of an architecture's tokenizer.
 std::string_view gguf_usual_split(GgufArch arch);
+/// Its name for these steps of a byte-level tokenizer; nothing if it has none.
+std::optional<std::string_view> gguf_split_of(const WordSplit& steps);
 
 /// Input error for ids that are no tokens, or a type missing.
 GgufMetadata gguf_metadata(const GgufTokenizer& tokenizer);

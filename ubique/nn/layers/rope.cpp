@@ -32,13 +32,18 @@ at::Tensor stretched(const at::Tensor& frequencies, const RopeScaling& scaling) 
 
 }  // namespace
 
+at::Tensor rope_frequencies(std::int64_t size, double theta, const RopeScaling& scaling) {
+  const auto exponents =
+      at::arange(0, size, 2, at::TensorOptions(at::kFloat)) / static_cast<double>(size);
+  return stretched(at::pow(theta, exponents).reciprocal_(), scaling);
+}
+
 std::tuple<at::Tensor, at::Tensor> rope_tables(std::int64_t length, std::int64_t size,
                                                c10::Device device, double theta,
                                                const RopeScaling& scaling) {
-  const auto f32 = at::TensorOptions(at::kFloat);
-  const auto exponents = at::arange(0, size, 2, f32) / static_cast<double>(size);
-  const auto frequencies = stretched(at::pow(theta, exponents).reciprocal_(), scaling);
-  const auto angles = at::outer(at::arange(length, f32), frequencies);  // (L, size / 2)
+  const auto frequencies = rope_frequencies(size, theta, scaling);
+  const auto angles =
+      at::outer(at::arange(length, at::TensorOptions(at::kFloat)), frequencies);  // (L, size / 2)
   const auto both = at::cat({angles, angles}, -1);
   return {both.cos().to(device), both.sin().to(device)};
 }

@@ -20,6 +20,10 @@ struct RopeScaling {
   bool operator==(const RopeScaling&) const = default;
 };
 
+/// Angles per position of each pair of values: (size / 2), f32, on the host.
+at::Tensor rope_frequencies(std::int64_t size, double theta = kRopeTheta,
+                            const RopeScaling& scaling = {});
+
 /// cos and sin of positions 0..length-1: (L, size), f32, the second half of a row repeating the
 /// first. Computed on the host, so that every device has the same bits.
 std::tuple<at::Tensor, at::Tensor> rope_tables(std::int64_t length, std::int64_t size,

@@ -10,6 +10,7 @@ std::vector<engine::Command> codelm_commands() {
   auto commands = data_commands();
   commands.push_back(run_command());
   commands.push_back(evaluate_command());
+  commands.push_back(demo_command());
   return commands;
 }
 

@@ -13,5 +13,6 @@ std::vector<engine::Command> codelm_commands();  ///< all of them
 engine::Outcome run_codelm_chat(const engine::Request& request);  ///< run --chat
 engine::Command run_command();       ///< complete, fill in the middle, chat
 engine::Command evaluate_command();  ///< loss and perplexity on held-out documents
+engine::Command demo_command();      ///< a small network from nothing
 
 }  // namespace ubique::codelm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Checkpoints, Hugging Face folders, GGUF files, and adapters of PEFT and mlx-lm.
+// Checkpoints, Hugging Face folders, GGUF and ONNX files, and adapters of PEFT and mlx-lm.
 #include "ubique/models/codelm/files/formats.h"
 
 #include "ubique/base/terminal/log.h"
@@ -7,6 +7,7 @@
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/engine/checkpoint/write_checked.h"
 #include "ubique/models/codelm/files/adapter_files.h"
+#include "ubique/models/codelm/files/decoder_graph.h"
 #include "ubique/models/codelm/files/gguf_file.h"
 #include "ubique/models/codelm/files/huggingface.h"
 #include "ubique/models/codelm/files/open.h"
@@ -67,6 +68,14 @@ engine::Format gguf_format() {
           }};
 }
 
+engine::Format onnx_format() {
+  return {.name = "onnx",
+          .extensions = {".onnx"},
+          .graph = [](engine::Model& model, const Config& /*config*/) {
+            return decoder_graph_export(codelm_of(model));
+          }};
+}
+
 }  // namespace
 
 std::vector<engine::Format> codelm_formats() {
@@ -87,6 +96,7 @@ std::vector<engine::Format> codelm_formats() {
   return {{.name = "checkpoint", .extensions = {}, .write = write_codelm_checkpoint},
           std::move(huggingface),
           gguf_format(),
+          onnx_format(),
           adapter_format("peft", AdapterForm::Peft),
           adapter_format("mlx", AdapterForm::Mlx)};
 }

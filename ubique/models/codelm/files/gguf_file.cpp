@@ -7,6 +7,7 @@
 #include <map>
 
 #include "ubique/base/files/digest.h"
+#include "ubique/base/terminal/log.h"
 #include "ubique/base/text/names.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/engine/checkpoint/tensor_bytes.h"
@@ -25,19 +26,25 @@ constexpr NameTable<io::GgufType, 5> kGgufTypes{{{io::GgufType::F32, "f32"},
                                                  {io::GgufType::Q8_0, "q8_0"},
                                                  {io::GgufType::Q4_0, "q4_0"}}};
 
+/// llama.cpp knows no sliding windows in these architectures. Within the window's length a window
+/// changes nothing, so that is the context of the file.
+std::int64_t context_in_file(const CodelmConfig& config) {
+  if (config.window == 0 || config.window >= config.context) return config.context;
+  log::warn(
+      "[codelm.gguf] llama.cpp has no sliding windows in a {}: the file's context is the window, "
+      "{} tokens instead of {}.",
+      to_string(config.architecture), config.window, config.context);
+  return config.window;
+}
+
 io::GgufLanguageModel describe(const CodelmConfig& config, io::GgufType type) {
   io::GgufLanguageModel model;
   const auto arch = io::gguf_arch_of(to_string(config.architecture));
   check(arch.has_value(), ErrorKind::Internal, "[codelm.gguf] no GGUF name for {}.",
         to_string(config.architecture));
-  check(config.rope_scaling.kind == nn::RopeScaling::Kind::None && config.window == 0,
-        ErrorKind::Input,
-        "[codelm.gguf] stretched rotary positions and sliding windows are not written yet; got a "
-        "{} with {}.",
-        to_string(config.architecture), config.window > 0 ? "a window" : "stretched positions");
   model.arch = *arch;
   model.name = config.name();
-  model.context = config.context;
+  model.context = context_in_file(config);
   model.width = config.hidden;
   model.layers = config.layers;
   model.inner = config.inner;
@@ -48,15 +55,33 @@ io::GgufLanguageModel describe(const CodelmConfig& config, io::GgufType type) {
   model.norm_epsilon = config.norm_eps;
   model.rope_theta = config.rope_theta;
   model.rotary_size = config.rotary_size;
+  if (config.rope_scaling.kind == nn::RopeScaling::Kind::Linear) {
+    model.rope_factor = config.rope_scaling.factor;
+  }
   model.tied_head = config.tied;
   model.type = type;
   return model;
 }
 
-io::GgufTokenizer describe(const io::Tokenizer& tokenizer, const CodelmConfig& config,
-                           io::GgufArch arch) {
+/// What Llama 3's stretching divides each frequency by: a tensor of the file, which llama.cpp reads
+/// for Llama alone. Undefined if positions are not stretched so.
+at::Tensor frequency_divisors(const CodelmConfig& config) {
+  if (config.rope_scaling.kind != nn::RopeScaling::Kind::Llama3) return {};
+  check(config.architecture == Architecture::Llama, ErrorKind::Input,
+        "[codelm.gguf] llama.cpp reads positions stretched as Llama 3's for llama alone; got a {}. "
+        "--format huggingface or onnx has them.",
+        to_string(config.architecture));
+  return nn::rope_frequencies(config.rotary_size, config.rope_theta) /
+         nn::rope_frequencies(config.rotary_size, config.rope_theta, config.rope_scaling);
+}
+
+io::GgufTokenizer describe(const io::Tokenizer& tokenizer, const CodelmConfig& config) {
   io::GgufTokenizer made;
-  made.split = io::gguf_usual_split(arch);
+  const auto split = io::gguf_split_of(tokenizer.model().split);
+  check(split.has_value(), ErrorKind::Input,
+        "[codelm.gguf] the tokenizer splits words in a way that llama.cpp has no name for; "
+        "expected that of GPT-2, StarCoder, Llama 3 or Qwen 2.");
+  made.split = *split;
   std::vector<bool> exists(static_cast<std::size_t>(config.vocabulary), false);
   for (const auto& [token, id] : tokenizer.model().vocabulary) {
     exists.at(static_cast<std::size_t>(id)) = true;
@@ -129,7 +154,7 @@ void write_gguf_file(CodelmModel& model, const fs::path& path, const std::string
         "[codelm.gguf] the tokenizer is not the model's; got {} tokens, expected at most {}.",
         tokenizer.size(), config.vocabulary);
   auto metadata = io::gguf_metadata(described);
-  for (auto& entry : io::gguf_metadata(describe(tokenizer, config, described.arch))) {
+  for (auto& entry : io::gguf_metadata(describe(tokenizer, config))) {
     metadata.push_back(std::move(entry));
   }
   std::vector<io::GgufTensorData> tensors;
@@ -146,6 +171,16 @@ void write_gguf_file(CodelmModel& model, const fs::path& path, const std::string
       sink(bytes);
     };
     tensors.push_back(std::move(data));
+  }
+  if (const auto divisors = frequency_divisors(config); divisors.defined()) {
+    tensors.push_back({.name = "rope_freqs.weight",
+                       .type = io::GgufType::F32,
+                       .shape = divisors.sizes().vec(),
+                       .stream = [divisors, &digests](const io::ByteSink& sink) {
+                         const auto bytes = copy_bytes(divisors);
+                         digests["rope_freqs.weight"] = digest_of(bytes);
+                         sink(bytes);
+                       }});
   }
   engine::write_checked(path, "codelm.gguf", [&] {
     io::write_gguf(path, metadata, tensors);

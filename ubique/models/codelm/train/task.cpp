@@ -85,13 +85,6 @@ Split read_documents(const TrainSettings& settings, const CodelmTaskParts& parts
           std::make_shared<data::CodeDocuments>(std::move(val))};
 }
 
-std::unique_ptr<CodelmModel> new_model(CodelmConfig network, const io::Tokenizer& tokenizer) {
-  network.vocabulary = tokenizer.size();
-  network.end_tokens = {data::end_of_text(tokenizer)};
-  validate(network, "the settings");
-  return std::make_unique<CodelmModel>(std::make_shared<Codelm>(network));
-}
-
 void choose_length(TrainSettings& settings, CodelmModel& model) {
   const auto context = model.settings().context;
   if (!settings.length_given) settings.packing.length = std::min(settings.packing.length, context);
@@ -130,6 +123,13 @@ void choose_epochs(TrainSettings& settings, std::int64_t tokens) {
 }
 
 }  // namespace
+
+std::unique_ptr<CodelmModel> new_model(CodelmConfig network, const io::Tokenizer& tokenizer) {
+  network.vocabulary = tokenizer.size();
+  network.end_tokens = {data::end_of_text(tokenizer)};
+  validate(network, "the settings");
+  return std::make_unique<CodelmModel>(std::make_shared<Codelm>(network));
+}
 
 std::unique_ptr<engine::Task> make_codelm_task(const engine::Request& request) {
   CodelmTaskParts parts;

@@ -42,6 +42,10 @@ class CodelmTask final : public engine::Task {
   CodelmTaskParts parts_;
 };
 
+/// A network of this shape for the tokenizer, its weights not set yet. Input error for sizes that
+/// do not fit together.
+std::unique_ptr<CodelmModel> new_model(CodelmConfig network, const io::Tokenizer& tokenizer);
+
 std::unique_ptr<engine::Task> make_codelm_task(const engine::Request& request);
 
 }  // namespace ubique::codelm
