@@ -224,7 +224,12 @@ void add_sample(CodelmModel& model, engine::GraphExport& exported) {
   for (std::int64_t i = 0; i < config.layers; ++i) {
     caches.push_back(nn::KvCache::make(kBatch, config.kv_heads, total, config.head_size, options));
   }
-  if (past > 0) network.forward_cached(ids.slice(1, 0, past), 0, caches, {});
+  const auto pass = [&](std::int64_t first, std::int64_t end) {
+    const nn::NewPositions places{
+        .positions = at::arange(first, end, i64).expand({kBatch, end - first}), .extent = end};
+    return network.forward_cached(ids.slice(1, first, end), places, caches, {});
+  };
+  if (past > 0) pass(0, past);
   const auto input = [&](const char* name, const at::Tensor& value) {
     exported.inputs.push_back(engine::host_tensor_of(name, value));
   };
@@ -240,7 +245,7 @@ void add_sample(CodelmModel& model, engine::GraphExport& exported) {
     }
   };
   each_cache("past_key_values", past, exported.inputs);
-  const auto hidden = network.forward_cached(ids.slice(1, past), past, caches, {});
+  const auto hidden = pass(past, total);
   exported.outputs.push_back(engine::host_tensor_of("logits", network.logits(hidden)));
   each_cache("present", total, exported.outputs);
 }

@@ -142,7 +142,8 @@ nn::Predictions CodelmDecoder::append_each(std::span<const nn::Extension> extens
   step.extent = options_.record ? capacity() : longest;
   if (options_.record && !step.recording) {
     // Rehearsals compute these very inputs: they leave nothing else behind.
-    step.recording = device::record(step.inputs.device(), "a decoding step of codelm", [this, &step] { compute(step); });
+    step.recording = device::record(step.inputs.device(), "a decoding step of codelm",
+                                    [this, &step] { compute(step); });
   }
   step.recording ? step.recording->replay() : compute(step);
   return read_step(step, extensions, width, wanted);
