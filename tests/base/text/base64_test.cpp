@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bytes as base64 text, and back.
 #include "ubique/base/text/base64.h"
 
 #include <doctest/doctest.h>
