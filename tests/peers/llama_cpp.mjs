@@ -19,7 +19,7 @@ async function logitsAfter(sequence, tokens) {
 
 async function run(work) {
   const model = await llama.loadModel({modelPath: work.model, gpuLayers: 0});
-  const context = await model.createContext({contextSize: Math.min(256, model.trainContextSize)});
+  const context = await model.createContext({contextSize: Math.min(256, model.trainContextSize), threads: 1});
   const sequence = context.getSequence();
   const logits = await logitsAfter(sequence, work.tokens);
   const greedy = [];
@@ -35,5 +35,4 @@ async function run(work) {
 
 const results = [];
 for (const work of JSON.parse(readFileSync(0, "utf8"))) results.push(await run(work));
-console.log(JSON.stringify(results));
-process.exit(0);
+process.stdout.write(JSON.stringify(results) + "\n", () => process.exit(0)); // a pipe takes it in pieces
