@@ -168,7 +168,9 @@ TEST_CASE("trainer: checkpoints are kept every few epochs, texts are in metrics 
   recipe.checkpoint_epochs = 2;
   ToyTask task(recipe);
   task.writes = {{"sample", "a < b"}};
-  const auto result = train(task, toy_plan(), toy_options(scratch / "run"));
+  auto options = toy_options(scratch / "run");
+  options.report = true;
+  const auto result = train(task, toy_plan(), options);
   const auto steps = result.steps / 4;
   for (const std::int64_t epoch : {2, 4}) {
     CHECK(is_checkpoint(scratch / "run" / "checkpoints" / fmt::format("step-{}", epoch * steps)));

@@ -62,6 +62,7 @@ struct Config::Document {
   std::map<std::string, RawValue> implied;                        // by full key
   std::map<std::string, std::set<std::string>> read_at;           // level -> keys read there
   std::set<std::string> read_values;                              // full keys of single values
+  std::set<std::string> expected;                                 // full keys of expect()
   std::set<std::string> ignored;                                  // full keys of anything
   std::vector<ResolvedValue> records;
   std::map<std::string, std::size_t> record_of;
@@ -141,7 +142,7 @@ const YamlNode* Config::Document::find_node(const View& view, std::string_view k
     if (node != nullptr) node = node->find(head);
     if (node != nullptr && node->kind == YamlNode::Kind::Null) node = nullptr;
     if (node != nullptr && node->kind != YamlNode::Kind::Mapping) {
-      if (read_values.contains(path)) return nullptr;  // a name of a value and of a section
+      if (expected.contains(path)) return nullptr;  // a value here, a section in other files
       fail_shape(*node, path, "a mapping");
     }
     key.remove_prefix(dot + 1);
@@ -347,7 +348,10 @@ void Config::ignore(std::string_view key) const {
   document_->ignored.insert(dotted(view_->path, key));
 }
 
-void Config::expect(std::string_view key) const { document_->find_raw(*view_, key); }
+void Config::expect(std::string_view key) const {
+  document_->expected.insert(dotted(view_->path, key));
+  document_->find_raw(*view_, key);
+}
 
 void Config::finish() const {
   std::vector<UnknownKey> unknown;

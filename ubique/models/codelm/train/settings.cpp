@@ -34,8 +34,10 @@ engine::Recipe default_recipe(bool lora) {
 
 void read_packing(const Config& config, TrainSettings& settings) {
   auto& packing = settings.packing;
-  settings.length_given = config.has("sequence_length");
-  packing.length = config.get("sequence_length", packing.length);
+  // Not in run.yaml unless given: by default it follows from the model.
+  const auto length = config.find<std::int64_t>("sequence_length");
+  settings.length_given = length.has_value();
+  packing.length = length.value_or(packing.length);
   packing.seed = settings.recipe.seed;
   packing.contiguous = config.get("contiguous", false);
   data::FimOptions fim;
