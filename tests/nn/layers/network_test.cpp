@@ -45,7 +45,7 @@ TEST_CASE("network: one walk gives shapes, creates parameters and finds them aft
   CHECK(!network.second.bias.defined());
   network.to(at::kDouble);
   network.refresh();
-  CHECK(network.first.weight.scalar_type() == at::kDouble);
+  CHECK((network.first.weight.scalar_type() == at::kDouble));
   CHECK(network.first.weight.is_same(network.named_parameters()["part.0.to_q.weight"]));
 }
 

@@ -223,3 +223,41 @@ TEST_CASE("acestep: windows outside of the clip and absurd shares are refused") 
   CHECK(acestep::frames_of(240) == acestep::kMostFrames);
   CHECK(acestep::frames_of(-0.3) == -3);
 }
+
+TEST_CASE("acestep: without guidance an edit towards the same prompt changes nothing") {
+  const at::NoGradGuard no_gradients;
+  acestep::DitConfig config{
+      .layers = 2,
+      .heads = 2,
+      .head_size = 8,
+      .speaker_size = 4,
+      .text_size = 6,
+      .lyric = {.vocabulary = 9, .hidden = 8, .heads = 2, .inner = 12, .layers = 1},
+      .projectors = false};
+  acestep::Dit dit(config);
+  std::uint64_t seed = 1;
+  for (auto& parameter : dit.parameters()) {
+    parameter.copy_(test::random_tensor(parameter.sizes(), seed++) / 4);
+  }
+  dit.to(test::kDevice);
+  dit.refresh();
+  const auto made = [&](at::IntArrayRef shape) {
+    return test::random_tensor(shape, seed++).to(test::kDevice);
+  };
+  const auto ids = at::arange(1, 4, at::kLong).unsqueeze(0).to(test::kDevice);
+  acestep::SongContexts contexts;
+  contexts.cond = dit.encode({.text = made({1, 3, 6}),
+                              .text_mask = at::ones_like(ids),
+                              .speaker = made({1, 4}),
+                              .lyric_ids = ids,
+                              .lyric_mask = at::ones_like(ids)});
+  const auto source = made({1, 8, 16, 5});
+  acestep::SampleOptions options{.steps = 4};
+  options.guidance.scale = 1;
+  const auto next = [&] { return made({1, 8, 16, 5}); };
+  const auto edited =
+      acestep::edit_latents(dit, contexts, contexts, source, {.averaged = 2}, options, next);
+  CHECK(distance(edited, source) < 1e-4);
+  const auto sampled = acestep::sample_latents(dit, contexts, made({1, 8, 16, 5}), options);
+  CHECK(distance(sampled, source) > 0.1);
+}

@@ -41,6 +41,7 @@ at::Tensor GuidedVelocity::predict(const at::Tensor& latents, double timestep,
 
 at::Tensor GuidedVelocity::guided(const at::Tensor& latents, double timestep, std::int64_t step,
                                   double scale, bool with_momentum) {
+  if (!options_.is_on()) return predict(latents, timestep, cond_, {});
   const auto all = latents.repeat({branch_count_, 1, 1, 1});
   const auto parts = predict(all, timestep, branches_, branch_options_).chunk(branch_count_, 0);
   const auto &cond = parts.front(), &null = parts.back();
