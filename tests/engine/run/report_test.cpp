@@ -257,14 +257,6 @@ TEST_CASE("report: numbers, counts and durations as people write them") {
   CHECK(duration_text(7500) == "2 h 05 min");
 }
 
-TEST_CASE("report: base64 of every remainder") {
-  CHECK(base64("") == "");
-  CHECK(base64("f") == "Zg==");
-  CHECK(base64("fo") == "Zm8=");
-  CHECK(base64("foo") == "Zm9v");
-  CHECK(base64(std::string("\xFF\x00\xFE\xFB", 4)) == "/wD++w==");
-}
-
 TEST_CASE("report: a template blank without a value is an internal error") {
   CHECK(fill_template("a {{b}} c", {{"b", "{{x}}"}}) == "a {{x}} c");
   CHECK(contains(test::refusal_of(ErrorKind::Internal, [] { fill_template("{{b}}", {}); }), "'b'"));
