@@ -18,7 +18,7 @@ inline const std::set<std::string> kProbedOps = {
     "div", "dot", "elu", "elu_backward", "embedding_dense_backward", "eq", "exp", "expm1",
     "floor", "gather", "ge", "gelu", "gelu_backward", "gt", "index_add", "index_copy", "index_select",
     "isneginf", "le", "lerp", "linalg_vector_norm", "log", "log1p", "log_sigmoid_forward",
-    "logical_and", "logical_not", "logical_or", "lt", "masked_fill_", "max_pool2d_with_indices",
+    "logical_and", "logical_not", "logical_or", "lt", "masked_fill_", "max", "max_pool2d_with_indices",
     "max_pool2d_with_indices_backward", "mean", "mm", "mul", "native_batch_norm",
     "native_batch_norm_backward", "native_layer_norm", "native_layer_norm_backward", "ne", "neg", "nll_loss_backward", "nll_loss_forward", "pow",
     "reciprocal", "relu", "relu_", "rsqrt", "scatter", "scatter_add", "sgn", "sigmoid",

@@ -24,10 +24,9 @@ double seconds_now() {
 }  // namespace
 
 struct LoadAwareThreads::State {
-  explicit State(int threads) : threads(threads), set(threads), choice(threads, host().cores) {}
+  explicit State(int threads) : threads(threads), choice(threads, host().cores) {}
 
   int threads;  // of a quiet machine
-  int set;      // torch's number now
   ThreadChoice choice;
   bool said = false;
 };
@@ -37,9 +36,7 @@ LoadAwareThreads::LoadAwareThreads() {
   if (follow_load && threads > 1) state_ = std::make_unique<State>(threads);
 }
 
-LoadAwareThreads::~LoadAwareThreads() {
-  if (state_ && state_->set != state_->threads) at::set_num_threads(state_->threads);
-}
+LoadAwareThreads::~LoadAwareThreads() = default;
 
 LoadAwareThreads::Piece::Piece(LoadAwareThreads& threads) : threads_(threads) {
   if (!threads_.state_) return;
@@ -47,14 +44,14 @@ LoadAwareThreads::Piece::Piece(LoadAwareThreads& threads) : threads_(threads) {
   start_ = seconds_now();
   const int elsewhere = state.choice.wants_load(start_) ? running_elsewhere().value_or(0) : 0;
   const int wanted = state.choice.next(start_, elsewhere);
-  if (wanted == state.set) return;
-  at::set_num_threads(wanted);
-  state.set = wanted;
+  fewer_ = wanted != state.threads;
+  if (fewer_) at::set_num_threads(wanted);
 }
 
 LoadAwareThreads::Piece::~Piece() {
   if (!threads_.state_) return;
   auto& state = *threads_.state_;
+  if (fewer_) at::set_num_threads(state.threads);
   if (!state.choice.took(seconds_now() - start_) || !state.choice.uses_fewer() || state.said)
     return;
   state.said = true;

@@ -12,11 +12,12 @@ namespace ubique::device {
 class LoadAwareThreads {
  public:
   LoadAwareThreads();
-  ~LoadAwareThreads();  ///< back to the number that a quiet machine uses
+  ~LoadAwareThreads();
   LoadAwareThreads(const LoadAwareThreads&) = delete;
   LoadAwareThreads& operator=(const LoadAwareThreads&) = delete;
 
-  /// One piece of the series: an update, a step.
+  /// One piece of the series: an update, a step. What lies between them, such as validation, uses
+  /// all threads, so that its scores do not depend on the load.
   template <typename Work>
   auto run(const Work& work) {
     const Piece piece(*this);
@@ -34,6 +35,7 @@ class LoadAwareThreads {
    private:
     LoadAwareThreads& threads_;
     double start_ = 0;
+    bool fewer_ = false;
   };
   struct State;
   std::unique_ptr<State> state_;  // null: the number of threads is fixed

@@ -38,11 +38,15 @@ struct YamlEntry {
   }
 };
 
-/// Single settings first, then sections. Of a name that is both, what is inside gets dotted names.
+/// Here the model's folder, in other trainers' files a section: both are kept, what is inside the
+/// section under dotted names.
+constexpr std::string_view kValueAndSection = "model";
+
+/// Single settings first, then sections; any other name that is both is a section.
 std::string yaml_lines(const YamlEntry& section, std::size_t indent) {
   std::string settings, sections;
   for (const auto& entry : section.inside) {
-    if (!entry.text.empty()) {
+    if (entry.inside.empty() || (!entry.text.empty() && entry.name == kValueAndSection)) {
       settings += fmt::format("{:{}}{}: {}\n", "", indent, entry.name, entry.text);
       YamlEntry dotted;
       for (auto inside : entry.inside) {

@@ -140,6 +140,8 @@ std::vector<ElementaryOp> reduction_ops() {
      [](const Tensors& in) { return Tensors{at::log_softmax(in[0], 1)}; }},
     {"argmax",  Row::EveryDtype, {constant(kShape)},
      [](const Tensors& in) { return Tensors{without_ties(in[0]).argmax(-1)}; }},
+    {"max",     Row::EveryDtype, {constant(kShape)},
+     [](const Tensors& in) { return Tensors{std::get<1>(without_ties(in[0]).max(-1))}; }},
     {"amax",    Row::F32, {values(kShape)},
      [](const Tensors& in) { return Tensors{in[0].amax({1, 2})}; }},
     {"amin",    Row::F32, {values(kShape)},
