@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "ubique/device/host.h"
 #include "ubique/device/threads/load_aware_threads.h"
 
 namespace ubique::device {
@@ -29,7 +30,7 @@ void apply_numerics(c10::Device device, const NumericsOptions& options) {
   context.setDeterministicCuDNN(strict);
   context.setDeterministicFillUninitializedMemory(false);  // we never read uninitialised memory
   if (options.threads > 0) at::set_num_threads(options.threads);
-  set_threads_follow_load(options.threads_follow_load);
+  set_threads_follow_load(options.threads_follow_load ? host().cores : 0);
 }
 
 void announce_determinism() { ::setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:8", /*replace=*/0); }

@@ -8,14 +8,13 @@
 #include <chrono>
 
 #include "ubique/base/terminal/log.h"
-#include "ubique/device/host.h"
 #include "ubique/device/threads/cpu_load.h"
 #include "ubique/device/threads/thread_choice.h"
 
 namespace ubique::device {
 namespace {
 
-std::atomic<bool> follow_load = false;
+std::atomic<int> followed_cores = 0;
 
 double seconds_now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
@@ -24,7 +23,7 @@ double seconds_now() {
 }  // namespace
 
 struct LoadAwareThreads::State {
-  explicit State(int threads) : threads(threads), choice(threads, host().cores) {}
+  State(int threads, int cores) : threads(threads), choice(threads, cores) {}
 
   int threads;  // of a quiet machine
   ThreadChoice choice;
@@ -33,7 +32,7 @@ struct LoadAwareThreads::State {
 
 LoadAwareThreads::LoadAwareThreads() {
   const int threads = at::get_num_threads();
-  if (follow_load && threads > 1) state_ = std::make_unique<State>(threads);
+  if (followed_cores > 0 && threads > 1) state_ = std::make_unique<State>(threads, followed_cores);
 }
 
 LoadAwareThreads::~LoadAwareThreads() = default;
@@ -62,6 +61,6 @@ LoadAwareThreads::Piece::~Piece() {
       state.choice.fewer(), state.threads, 1e3 * means[1], 1e3 * means[0]);
 }
 
-void set_threads_follow_load(bool follow) { follow_load = follow; }
+void set_threads_follow_load(int cores) { followed_cores = cores; }
 
 }  // namespace ubique::device

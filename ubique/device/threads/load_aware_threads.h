@@ -41,7 +41,8 @@ class LoadAwareThreads {
   std::unique_ptr<State> state_;  // null: the number of threads is fixed
 };
 
-/// What LoadAwareThreads may do from now on, in the whole process (torch's threads are too).
-void set_threads_follow_load(bool follow);
+/// From now on the number may follow the load of so many cores, in the whole process (torch's
+/// number is the process's, too); 0 = it is fixed.
+void set_threads_follow_load(int cores);
 
 }  // namespace ubique::device
