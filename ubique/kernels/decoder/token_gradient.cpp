@@ -38,8 +38,11 @@ bool token_passes(const at::Tensor& logits) {
   return passes_self_check(name, logits, [&] {
     const PlainTensors plain;
     const auto tried = (test_values({3, logits.size(1)}, logits, 1) * 4).to(logits.scalar_type());
+    // The first row is predicted right, without a tie: a column of zeros could not be compared.
+    constexpr std::int64_t kRight = 7;
+    tried[0][kRight].fill_(8);
     const auto labels =
-        at::tensor({std::int64_t{0}, std::int64_t{-100}, logits.size(1) - 1}).to(logits.device());
+        at::tensor({kRight, std::int64_t{-100}, logits.size(1) - 1}).to(logits.device());
     const auto expected = plain_gradient(tried, labels);
     const auto [loss, correct] = token_gradient_(tried, labels, true);
     return trials_of({loss, correct, tried}, expected);
