@@ -4,6 +4,9 @@
 
 #include <ATen/ATen.h>
 
+#include <utility>
+
+#include "ubique/base/terminal/log.h"
 #include "ubique/base/text/printable.h"
 #include "ubique/engine/walk/open_model.h"
 #include "ubique/kernels/quant/quantized_linear.h"
@@ -47,7 +50,12 @@ PassOptions place_for_use(CodelmModel& model, const UseSettings& settings,
   auto& network = model.codelm();
   auto dtype = probe::to_torch(session.plan().dtype.value);
   if (const auto format = kernels::parse_quant_format(settings.weights)) {
-    dtype = kernels::quantized_dtype(session.torch_device(), dtype);
+    const auto planned =
+        std::exchange(dtype, kernels::quantized_dtype(session.torch_device(), dtype));
+    if (dtype != planned) {
+      log::info("--weights {}: here its products take f32, so everything else is computed in f32",
+                settings.weights);
+    }
     network.quantize(*format, /*double_quantized=*/false,
                      /*with_head=*/*format != kernels::QuantFormat::Nf4);
   }
