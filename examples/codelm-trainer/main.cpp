@@ -2,31 +2,10 @@
 // What the StarCoder guide does in Python, in C++: the device and its summary, then a training by a
 // configuration file. codelm-trainer CONFIG.yaml SEQUENCES EPOCHS OUTPUT [KEY=VALUE...]
 #include <ubique/base/error.h>
-#include <ubique/engine/session/device_summary.h>
-#include <ubique/engine/walk/train_walk.h>
+#include <ubique/engine/walk/library.h>
 
 #include <cstdio>
 #include <string>
-
-namespace {
-
-/// trainer = MetalCudaUnifiedTrainer(config_path); trainer.train(sequences, epochs, output_dir)
-ubique::engine::TrainResult train(ubique::Config config, const std::string& output) {
-  const auto& family = ubique::engine::find_family("codelm");
-  ubique::engine::adopt_keys(family.train_command(), config);
-  ubique::engine::Request request;
-  request.config = config;
-  request.output = output;
-
-  // backend = get_device_backend(); backend.setup(); backend.log_summary()
-  ubique::engine::Session backend(request, ubique::plan::Mode::Train);
-  std::printf("%s\n", ubique::engine::summary_block(backend.device(), /*verbose=*/true).c_str());
-
-  const auto task = [&](const ubique::engine::Request& own) { return family.task(own); };
-  return ubique::engine::train_walk(backend, request, task).result;
-}
-
-}  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 5) {
@@ -42,7 +21,10 @@ int main(int argc, char** argv) {
       const auto equals = word.find('=');
       config.set_flag(word.substr(0, equals), word.substr(equals + 1));
     }
-    const auto result = train(config, argv[4]);
+    // backend = get_device_backend(); backend.setup(); backend.log_summary()
+    std::printf("%s\n", ubique::engine::device_summary_of(config, /*verbose=*/true).c_str());
+    // trainer = MetalCudaUnifiedTrainer(config_path); trainer.train(sequences, epochs, output_dir)
+    const auto result = ubique::engine::train_family("codelm", config, argv[4]);
     std::printf("%lld steps, training loss %.4f, in %s\n", static_cast<long long>(result.steps),
                 result.train_loss, argv[4]);
     return 0;
