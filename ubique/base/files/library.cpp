@@ -14,4 +14,17 @@ std::filesystem::path library_folder() {
   return (error ? std::filesystem::path(info.dli_fname) : path).parent_path();
 }
 
+std::vector<std::filesystem::path> data_places() {
+  const auto tree = library_folder().parent_path();  // PREFIX of lib/, or build/PRESET
+  return {{}, tree / "share" / "ubique", tree.parent_path().parent_path()};
+}
+
+std::filesystem::path find_data(const std::filesystem::path& path) {
+  for (const auto& place : data_places()) {
+    std::error_code ignored;
+    if (std::filesystem::exists(place / path, ignored)) return place / path;
+  }
+  return {};
+}
+
 }  // namespace ubique

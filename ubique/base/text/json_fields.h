@@ -3,10 +3,13 @@
 // keys.
 #pragma once
 
+#include <cmath>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,6 +18,18 @@
 #include "ubique/base/text/text.h"
 
 namespace ubique {
+
+/// Whether a number such as 1e300, which JSON may have anywhere, is within the integers of T.
+template <typename T>
+bool is_in_range(const Json& value) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    if (!value.is_number_float()) return true;
+    const auto number = value.get<double>();
+    return number >= static_cast<double>(std::numeric_limits<T>::min()) &&
+           number < std::ldexp(1.0, std::numeric_limits<T>::digits);
+  }
+  return true;
+}
 
 /// take() removes a key from the object; finish() refuses the keys that are left.
 class JsonFields {
@@ -35,9 +50,13 @@ class JsonFields {
     known_.push_back(key);
     const auto found = fields_.find(key);
     if (found == fields_.end()) return;
+    bool is_read = is_in_range<T>(found->second);
     try {
-      value = found->second.get<T>();
+      if (is_read) value = found->second.get<T>();
     } catch (const Json::exception&) {
+      is_read = false;
+    }
+    if (!is_read) {
       fail(ErrorKind::Input, "[{}] {}: '{}' cannot be read; got {}.", tag_, where_, key,
            json_text(found->second));
     }
