@@ -90,6 +90,26 @@ TEST_CASE("selection: a missing device is an error with the reason, or the CPU w
   CHECK(contains(selection.reason, "fallback"));
 }
 
+TEST_CASE("selection: each process of a machine takes a CUDA device of its own") {
+  const auto machine = [](std::size_t cards, bool functional) {
+    std::vector<Candidate> all(2);
+    all[0] = {"cuda", std::vector<Facts>(cards), functional, ""};
+    all[1] = {"cpu", std::vector<Facts>(1), true, ""};
+    return all;
+  };
+  const Request any;
+  CHECK(device_of_process(any, 0, 2, machine(2, true)) == "cuda:0");
+  CHECK(device_of_process(any, 1, 2, machine(4, true)) == "cuda:1");
+  CHECK(device_of_process(any, 0, 1, machine(4, true)).empty());
+  CHECK(device_of_process(any, 1, 2, machine(1, true)).empty());  // each sees its own alone
+  CHECK(device_of_process(any, 1, 2, machine(2, false)).empty());
+  CHECK(device_of_process({"cuda", 3}, 1, 2, machine(4, true)).empty());
+  CHECK(device_of_process({"cpu", -1}, 1, 2).empty());
+  const auto message =
+      refusal_of(ErrorKind::Device, [&] { device_of_process(any, 2, 3, machine(2, true)); });
+  CHECK(contains(message, "more processes than CUDA devices on this machine; got 3 and 2"));
+}
+
 TEST_CASE("backends: every folder is registered, and unknown names give none") {
   for (const char* name : {"cpu", "cuda", "mps", "xpu"}) CHECK(find_backend(name) != nullptr);
   CHECK(find_backend("abacus") == nullptr);

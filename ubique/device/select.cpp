@@ -191,4 +191,23 @@ Selection select(const Request& request, bool fallback) {
   return selection;
 }
 
+std::string device_of_process(const Request& asked, int local_rank, int local_size) {
+  const bool open = asked.backend == "auto" || asked.backend == "gpu" || asked.backend == "cuda";
+  if (local_size <= 1 || !open || asked.index >= 0) return {};  // nothing is looked for
+  return device_of_process(asked, local_rank, local_size, survey());
+}
+
+std::string device_of_process(const Request& asked, int local_rank, int local_size,
+                              const std::vector<Candidate>& candidates) {
+  if (local_size <= 1 || asked.index >= 0) return {};
+  const auto cuda = std::ranges::find(candidates, "cuda", &Candidate::backend);
+  if (cuda == candidates.end() || !cuda->functional || cuda->devices.size() < 2) return {};
+  const auto count = static_cast<int>(cuda->devices.size());
+  check(local_rank < count, ErrorKind::Device,
+        "[device.select] more processes than CUDA devices on this machine; got {} and {}, expected "
+        "one process for each device.",
+        local_size, count);
+  return fmt::format("cuda:{}", local_rank);
+}
+
 }  // namespace ubique::device

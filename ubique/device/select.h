@@ -43,4 +43,11 @@ struct Selection {
 /// reason says so).
 Selection select(const Request& request, bool fallback = false);
 
+/// Of several CUDA devices each process of a machine takes its own: "cuda:1" for local rank 1.
+/// Empty if there is nothing to choose (one device, which CUDA_VISIBLE_DEVICES may have left, or
+/// another kind was asked for). Device error for more processes than devices.
+std::string device_of_process(const Request& asked, int local_rank, int local_size);
+std::string device_of_process(const Request& asked, int local_rank, int local_size,
+                              const std::vector<Candidate>& candidates);
+
 }  // namespace ubique::device

@@ -46,9 +46,9 @@ double scratch_bytes(const Needs& needs, const MemoryChoice& choice) {
   return choice.mode == Mode::Train ? static_cast<double>(needs.host.train) * kF32 : 0;
 }
 
-double weight_bytes(const Needs& needs, const MemoryChoice& choice) {
+double weight_bytes(const std::vector<ParameterGroup>& groups, const MemoryChoice& choice) {
   double bytes = 0;
-  for (const auto& group : needs.parameters) {
+  for (const auto& group : groups) {
     const auto count = static_cast<double>(group.count);
     if (group.bytes > 0) {
       bytes += count * group.bytes;
@@ -125,6 +125,37 @@ double mask_bytes(const Needs& needs, const MemoryChoice& choice) {
   return widest * bytes_of(choice.dtype);
 }
 
+/// Weights and activations of inference.
+struct RunBytes {
+  double weights = 0, activations = 0;
+};
+
+/// Of the stage that takes most; all weights at once unless stages take turns.
+RunBytes staged_bytes(const Needs& needs, const MemoryChoice& choice) {
+  RunBytes most;
+  double all = 0, largest = -1;
+  const auto batch = static_cast<double>(choice.batch);
+  for (const auto& stage : needs.stages) {
+    const auto weights = weight_bytes(stage.parameters, choice);
+    const auto values = batch * (static_cast<double>(stage.run) * bytes_of(choice.dtype) +
+                                 static_cast<double>(stage.run_f32) * kF32);
+    const auto counted = choice.in_turn ? weights + values : values;
+    if (counted > largest) most = {weights, values};
+    largest = std::max(largest, counted);
+    all += weights;
+  }
+  if (!choice.in_turn) most.weights = all;
+  return most;
+}
+
+RunBytes run_bytes(const Needs& needs, const MemoryChoice& choice) {
+  if (!needs.stages.empty()) return staged_bytes(needs, choice);
+  const auto values = on_own_kernels(needs, choice) ? needs.host.run : needs.activations.run;
+  return {weight_bytes(needs.parameters, choice),
+          static_cast<double>(choice.batch) * static_cast<double>(values) * bytes_of(choice.dtype) *
+              padding_factor(needs, choice)};
+}
+
 }  // namespace
 
 std::int64_t channel_multiple(const Needs& needs, Kind kind, DType dtype) {
@@ -146,18 +177,17 @@ MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::
   const auto batch = static_cast<double>(choice.batch);
   const auto trainable = train ? static_cast<double>(needs.trainable_count()) : 0;
   const double master = std::max(kF32, bytes_of(choice.dtype));
-  const auto run = on_own_kernels(needs, choice) ? needs.host.run : needs.activations.run;
-  const double run_bytes =
-      static_cast<double>(run) * bytes_of(choice.dtype) * padding_factor(needs, choice);
+  const auto run = train ? RunBytes() : run_bytes(needs, choice);
   // Training overlaps the copy of the next batch with the computation; inference does not.
   const double batches_in_flight = train ? 2 : 1;
 
   MemoryParts parts;
-  parts.weights = to_bytes(weight_bytes(needs, choice));
+  parts.weights = to_bytes(train ? weight_bytes(needs.parameters, choice) : run.weights);
   parts.gradients = to_bytes(trainable * master);
   parts.optimizer = to_bytes(trainable * master * (needs.optimizer_states + needs.weight_averages));
   const double piece = train ? static_cast<double>(needs.activations.loss_piece) * kF32 : 0;
-  parts.activations = to_bytes(batch * (train ? saved_bytes(needs, choice) : run_bytes) + piece);
+  parts.activations =
+      to_bytes(train ? batch * saved_bytes(needs, choice) + piece : run.activations);
   parts.kv_cache = train ? 0
                          : to_bytes(batch * static_cast<double>(needs.activations.kv_cache) *
                                     bytes_of(choice.dtype));

@@ -34,6 +34,7 @@ struct MemoryChoice {
   bool checkpointing = false;
   std::int64_t batch = 1;  ///< samples at once
   std::size_t level = 0;   ///< index into CheckpointingNeed::all()
+  bool in_turn = false;    ///< the weights of one stage in memory at a time (Needs::stages)
 };
 
 /// Channels are padded to a multiple of this: 8 where tensor cores can then run the convolutions,

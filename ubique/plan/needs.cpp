@@ -136,6 +136,19 @@ bool Needs::has_conv(int dims) const {
                      [&](const ConvNeed& conv) { return conv.dims == dims; });
 }
 
+Needs at_length(const Needs& needs, double length) {
+  auto other = needs;
+  for (auto& stage : other.stages) {
+    stage.run += static_cast<std::int64_t>(stage.run_each * (length - needs.length.value));
+  }
+  for (auto& attention : other.attention) {
+    const auto queries = static_cast<double>(attention.queries) * length / needs.length.value;
+    attention.queries = std::max<std::int64_t>(1, static_cast<std::int64_t>(queries));
+  }
+  other.length.value = length;
+  return other;
+}
+
 void check_needs(const Needs& needs) {
   check(!needs.name.empty(), ErrorKind::Usage,
         "[plan.needs] the name is missing; got an empty text, expected e.g. meshnet-26.");

@@ -84,6 +84,23 @@ struct HostNeed {
   std::int64_t train = 0;    ///< elements of the kernels' scratch space in a training step
 };
 
+/// A stage of inference with weights of its own, before or after others: a text encoder, a
+/// denoiser, a decoder. Its weights need to be in memory only while it lasts.
+struct StageNeed {
+  std::string name;
+  std::vector<ParameterGroup> parameters;  ///< bytes 0 = the plan's dtype decides
+  std::int64_t run = 0;                    ///< elements alive at its peak
+  std::int64_t run_f32 = 0;                ///< the same, in f32 whatever the dtype
+  double run_each = 0;                     ///< of `run`, for each unit of Needs::length
+};
+
+/// The length of what is made, which a person chooses.
+struct LengthNeed {
+  std::string unit = {};  ///< "seconds"; empty: there is no such length
+  double value = 0;       ///< that these needs are for
+  double most = 0;        ///< the model's own limit
+};
+
 struct Needs {
   std::string name;    ///< "meshnet-26"
   std::string family;  ///< "meshnet"; empty for users' own models
@@ -113,6 +130,8 @@ struct Needs {
   std::int64_t pad_width = 0;        ///< channels that may be padded with zeros; 0 = none
   CheckpointingNeed checkpointing;
   HostNeed host;
+  std::vector<StageNeed> stages;    ///< of inference; empty: `parameters` and `activations` say it
+  LengthNeed length;                ///< of what the stages make
   std::int64_t workspace_cuda = 0;  ///< extra bytes that vendor kernels use when there is room
 
   std::int64_t parameter_count() const;
@@ -121,6 +140,9 @@ struct Needs {
   bool uses_op(std::string_view op) const;
   bool has_conv(int dims) const;
 };
+
+/// The same needs for another length.
+Needs at_length(const Needs& needs, double length);
 
 /// Usage error for an invalid value, naming the key.
 void check_needs(const Needs& needs);

@@ -35,6 +35,13 @@ struct Workaround {
   std::string why;
 };
 
+/// The longest of what a model makes that fits.
+struct Longest {
+  std::string unit = {};  ///< "seconds"; empty: the model has no such length
+  double most = 0;        ///< the model's own limit
+  double fits = 0;        ///< at the plan's dtype and batch
+};
+
 struct Plan {
   std::string machine;  ///< how reports name the device
   std::string profile;  ///< id, or empty for a device of this machine
@@ -54,6 +61,8 @@ struct Plan {
       effective_batch;         ///< micro_batch * accumulation * processes, the same everywhere
   Choice<bool> checkpointing;  ///< of activations in the backward pass
   std::int64_t segments = 0;   ///< of checkpointing; 0 = off, or as the model does it
+  Choice<bool> in_turn;        ///< stages of inference are in memory one after the other
+  Longest longest;
   Choice<std::int64_t> pad_channels;  ///< to a multiple of this; 1 = as they are
   Choice<bool> fused_kernels;
   Choice<bool> graph_capture;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/text.h"
@@ -68,6 +69,15 @@ std::string workaround_text(const Plan& plan) {
   return ids.empty() ? "none" : join(ids, "\n");
 }
 
+/// "240 seconds", "31 of 240 seconds".
+std::string longest_text(const Longest& longest) {
+  const auto most = fmt::format("{:g} {}", longest.most, longest.unit);
+  return longest.fits < std::floor(longest.most) ? fmt::format("{:g} of {}", longest.fits, most)
+                                                 : most;
+}
+
+bool has_length(const Plan& plan) { return !plan.longest.unit.empty(); }
+
 /// Labels and values of everything a table shows about one plan.
 std::vector<std::pair<std::string, std::string>> table_cells(const Plan& plan) {
   std::vector<std::pair<std::string, std::string>> cells;
@@ -76,6 +86,7 @@ std::vector<std::pair<std::string, std::string>> table_cells(const Plan& plan) {
   for (const auto& row : memory_rows(plan.memory)) {
     cells.emplace_back(std::string("memory.") + row.key, human_bytes(row.bytes));
   }
+  if (has_length(plan)) cells.emplace_back("longest", longest_text(plan.longest));
   cells.emplace_back("compute_floor", floor_text(plan.floor_ms));
   return cells;
 }
@@ -83,7 +94,7 @@ std::vector<std::pair<std::string, std::string>> table_cells(const Plan& plan) {
 }  // namespace
 
 std::vector<Field> fields(const Plan& plan) {
-  return {
+  std::vector<Field> fields = {
       field_of("device", plan.device),
       field_of("dtype", plan.dtype),
       field_of("autocast", plan.autocast),
@@ -107,6 +118,8 @@ std::vector<Field> fields(const Plan& plan) {
       field_of("clear_cache", plan.clear_cache),
       field_of("distributed", plan.distributed),
   };
+  if (has_length(plan)) fields.push_back(field_of("parts_in_turn", plan.in_turn));
+  return fields;
 }
 
 Attempt attempt_plan(const device::Facts& facts, const probe::Report& report, const Needs& needs,
@@ -148,6 +161,10 @@ Json to_json(const Plan& plan) {
   for (const auto& row : memory_rows(plan.memory)) json["memory"][row.key] = row.bytes;
   json["memory"]["fits"] = plan.memory.fits;
   json["memory"]["budget_reason"] = plan.budget_reason;
+  if (has_length(plan)) {
+    json["longest"] = {
+        {"unit", plan.longest.unit}, {"most", plan.longest.most}, {"fits", plan.longest.fits}};
+  }
   json["compute_floor_ms"] = plan.floor_ms > 0 ? Json(plan.floor_ms) : Json();
   return json;
 }
@@ -186,8 +203,12 @@ std::string side_by_side(const std::vector<Attempt>& attempts) {
 }
 
 std::string one_row_each(const std::vector<Attempt>& attempts) {
-  Table table({"machine", "dtype", "layout", "attention", "batch", "checkpointing", "memory",
-               "budget", "floor"});
+  const bool lengths = std::ranges::any_of(
+      attempts, [](const Attempt& attempt) { return attempt.plan && has_length(*attempt.plan); });
+  std::vector<std::string> header = {"machine",       "dtype",  "layout", "attention", "batch",
+                                     "checkpointing", "memory", "budget", "floor"};
+  if (lengths) header.emplace_back("longest");
+  Table table(header);
   std::string impossible;
   for (const auto& attempt : attempts) {
     if (!attempt.plan) {
@@ -195,11 +216,18 @@ std::string one_row_each(const std::vector<Attempt>& attempts) {
       continue;
     }
     const auto& plan = *attempt.plan;
-    table.add_row({attempt.machine, value_of(plan.dtype.value), value_of(plan.memory_format.value),
-                   value_of(plan.attention.value),
-                   fmt::format("{} x {}", plan.micro_batch.value, plan.accumulation.value),
-                   value_of(plan.checkpointing.value), human_bytes(plan.memory.total),
-                   human_bytes(plan.memory.budget), floor_text(plan.floor_ms)});
+    std::vector<std::string> row = {
+        attempt.machine,
+        value_of(plan.dtype.value),
+        value_of(plan.memory_format.value),
+        value_of(plan.attention.value),
+        fmt::format("{} x {}", plan.micro_batch.value, plan.accumulation.value),
+        value_of(plan.checkpointing.value),
+        human_bytes(plan.memory.total),
+        human_bytes(plan.memory.budget),
+        floor_text(plan.floor_ms)};
+    if (lengths) row.push_back(longest_text(plan.longest));
+    table.add_row(std::move(row));
   }
   return (table.empty() ? "" : table.to_text()) +
          (impossible.empty() || table.empty() ? "" : "\n") + impossible;
@@ -231,6 +259,10 @@ std::string explain(const Plan& plan) {
     const bool budget = std::string_view(row.key) == "budget";
     table.add_row({std::string("memory.") + row.key, human_bytes(row.bytes),
                    budget ? plan.budget_reason : "predicted"});
+  }
+  if (has_length(plan)) {
+    table.add_row({"longest", longest_text(plan.longest),
+                   "that fits at this batch, its parts in memory one after the other"});
   }
   table.add_row({"compute_floor", floor_text(plan.floor_ms),
                  plan.floor_ms > 0 ? "arithmetic of one update at the datasheet's peak rate"

@@ -13,7 +13,7 @@ constexpr std::int64_t kMiB = 1 << 20;
 Needs hungry_model() {
   auto needs = linear_model();
   needs.activations.saved = 25 * kMiB;
-  needs.checkpointing = {.supported = true, .kept = 0.1, .extra = 0.33};
+  needs.checkpointing = {.supported = true, .kept = 0.1, .extra = 0.33, .levels = {}};
   needs.effective_batch = 16;
   return needs;
 }
@@ -61,6 +61,8 @@ TEST_CASE("batch: wishes") {
       {"processes share", "h200", unmeasured, hungry_model(), "world_size: 4", "micro_batch=4", ""},
       {"processes count", "h200", unmeasured, hungry_model(), "world_size: 4", "effective_batch=16",
        ""},
+      {"processes share unevenly", "h200", unmeasured, hungry_model(), "world_size: 3",
+       "effective_batch=16", ""},
       {"the model's limit", cpu_with(9000), unmeasured, limited, "", "micro_batch=4", ""},
       {"old keys multiply", cpu_with(4000), unmeasured, hungry_model(),
        "optimization: {batch_size: 1, gradient_accumulation_steps: 8}", "micro_batch=8", ""},
@@ -78,8 +80,8 @@ TEST_CASE("batch: wishes") {
   CHECK(contains(refusal(ErrorKind::Usage, cpu_with(4000), {}, hungry_model(),
                          "{batch: 2, accumulation: 2, effective_batch: 5}"),
                  "contradict"));
-  CHECK(contains(refusal(ErrorKind::Usage, machine("h200"), {}, hungry_model(), "world_size: 3"),
-                 "split evenly"));
+  CHECK(contains(refusal(ErrorKind::Usage, machine("h200"), {}, hungry_model(), "world_size: 17"),
+                 "more processes than samples"));
   CHECK(contains(refusal(ErrorKind::Usage, cpu_with(4000), {}, limited, "batch: 8"), "at most 4"));
   CHECK(contains(refusal(ErrorKind::Usage, cpu_with(4000), {}, hungry_model(),
                          "{batch: 1000000000, accumulation: 1000000000}"),

@@ -24,7 +24,7 @@ double compute_floor(const Context& context, const Plan& plan, double extra) {
 Choice<std::int64_t> accumulate(const Context& context, const BatchTarget& target,
                                 std::int64_t micro) {
   if (!context.train()) return {1, "no gradients to accumulate", {}};
-  const auto steps = target.per_device / micro;
+  const auto steps = (target.per_device + micro - 1) / micro;
   if (steps == 1) return {1, "the whole batch goes through at once", {}};
   std::string reason =
       fmt::format("{} x {} keeps the effective batch at {}", micro, steps, target.effective);
@@ -69,10 +69,15 @@ Plan make_plan(const device::Facts& facts, const probe::Report& report, const Ne
   plan.micro_batch = fit.micro_batch;
   plan.micro_batch_asked = wishes.batch > 0;
   plan.accumulation = accumulate(context, target, fit.micro_batch.value);
-  plan.effective_batch.value = plan.micro_batch.value * plan.accumulation.value * wishes.world_size;
+  plan.effective_batch.value =
+      plan.mode == Mode::Train
+          ? target.effective
+          : plan.micro_batch.value * plan.accumulation.value * wishes.world_size;
   plan.effective_batch.reason = target.reason;
   plan.checkpointing = fit.checkpointing;
   plan.segments = fit.checkpointing.value ? fit.level.segments : 0;
+  plan.in_turn = fit.in_turn;
+  plan.longest = {needs.length.unit, needs.length.most, fit.longest};
   plan.pad_channels = choose_padding(context, plan.dtype.value);
   choose_runtime(context, plan);
   choose_numerics(context, plan);

@@ -55,21 +55,25 @@ BatchTarget choose_target(const Context& context) {
     return {product_of(most, world, 1), most, "inference: no optimizer step"};
   }
   auto target = training_target(context);
+  // Processes may have unequal shares; micro-batches are equal.
   const auto share =
-      product_of(std::max<std::int64_t>(1, wishes.batch),
-                 wishes.batch > 0 ? 1 : std::max<std::int64_t>(1, wishes.accumulation), world);
+      wishes.batch > 0 ? wishes.batch : std::max<std::int64_t>(1, wishes.accumulation);
   check(target.effective % share == 0, ErrorKind::Usage,
-        "[plan.batch] the effective batch cannot be split evenly; got {} over batch {}, "
-        "accumulation {} and {} processes, expected a multiple of {}.",
-        target.effective, wishes.batch, wishes.accumulation, world, share);
-  target.per_device = target.effective / world;
+        "[plan.batch] the effective batch cannot be split evenly; got {} over batch {} and "
+        "accumulation {}, expected a multiple of {}.",
+        target.effective, wishes.batch, wishes.accumulation, share);
+  check(target.effective >= world, ErrorKind::Usage,
+        "[plan.batch] there are more processes than samples in an update; got {} processes and an "
+        "effective batch of {}.",
+        world, target.effective);
+  target.per_device = (target.effective + world - 1) / world;
   return target;
 }
 
 std::vector<std::int64_t> batch_sizes(const Context& context, const BatchTarget& target) {
   if (context.wishes.batch > 0) return {context.wishes.batch};
   if (context.train() && context.wishes.accumulation > 0) {
-    return {target.per_device / context.wishes.accumulation};
+    return {std::max<std::int64_t>(1, target.per_device / context.wishes.accumulation)};
   }
   const auto limit = context.needs.max_batch;
   const auto most = limit > 0 ? std::min(target.per_device, limit) : target.per_device;

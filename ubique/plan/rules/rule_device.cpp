@@ -116,9 +116,11 @@ Choice<std::string> choose_distributed(const Context& context) {
     return {"none", mps ? "one process; Metal has no collectives" : "one process", {}};
   }
   if (context.is(Kind::Cuda)) {
-    return {"nccl",
-            fmt::format("{} processes with a CUDA device each", world),
-            {{"gloo", "copies every gradient through host memory"}}};
+    return {"gloo",
+            fmt::format("{} processes with a CUDA device each; every gradient goes through host "
+                        "memory",
+                        world),
+            {{"nccl", "not built yet"}}};
   }
   return {"gloo", fmt::format("{} processes on CPUs", world), {{"nccl", "needs CUDA devices"}}};
 }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "ubique/base/text/text.h"
 #include "ubique/device/budget.h"
@@ -18,6 +19,7 @@ struct Candidate {
   Choice<Attention> attention;
   bool checkpointing = false;
   std::size_t level = 0;
+  bool in_turn = false;    ///< stages of inference, one after the other in memory
   std::int64_t batch = 0;  ///< most samples at once that fit; 0 = none
 };
 
@@ -29,12 +31,17 @@ std::int64_t plan_budget(const Context& context) {
   return cap > 0 ? std::min(cap, budget) : budget;
 }
 
-MemoryParts predict(const Context& context, const Candidate& candidate, std::int64_t batch) {
+MemoryParts predict(const Context& context, const Needs& needs, const Candidate& candidate,
+                    std::int64_t batch) {
   return predict_memory(
-      context.needs,
+      needs,
       {context.wishes.mode, context.facts.kind, candidate.option.dtype, candidate.attention.value,
-       candidate.checkpointing, batch, candidate.level},
+       candidate.checkpointing, batch, candidate.level, candidate.in_turn},
       plan_budget(context));
+}
+
+MemoryParts predict(const Context& context, const Candidate& candidate, std::int64_t batch) {
+  return predict(context, context.needs, candidate, batch);
 }
 
 /// Largest single tensor in bytes that the device takes; 0 = no limit known.
@@ -78,7 +85,12 @@ void add_candidates(const Context& context, const DTypeOption& option,
                         fmt::format("{} attention: {}", last.option, last.why)});
     return;
   }
-  if (context.wishes.checkpointing != Toggle::On) candidates.push_back({option, attention, false});
+  if (context.wishes.checkpointing != Toggle::On) {
+    candidates.push_back({option, attention, false});
+    const bool has_turns = !context.train() && context.needs.stages.size() > 1;
+    if (has_turns)
+      candidates.push_back({.option = option, .attention = attention, .in_turn = true});
+  }
   if (!checkpointing_obstacle(context).empty()) return;
   const auto levels = context.needs.checkpointing.all().size();
   for (std::size_t level = 0; level < levels; ++level) {
@@ -104,6 +116,24 @@ std::vector<Candidate> list_candidates(const Context& context, const DTypeRankin
   return candidates;
 }
 
+/// The longest of what the model makes that fits, stages in turn, to a whole unit.
+double longest_fit(const Context& context, Candidate candidate) {
+  const auto& length = context.needs.length;
+  if (length.unit.empty() || context.train()) return 0;
+  candidate.in_turn = context.needs.stages.size() > 1;
+  double low = 0, high = std::floor(length.most);
+  while (low < high) {
+    const double middle = std::ceil((low + high) / 2);
+    const auto needs = at_length(context.needs, middle);
+    if (predict(context, needs, candidate, candidate.batch).fits) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return low;
+}
+
 /// Suggestions for a model that does not fit, in the order in which to try them.
 std::string advice(const Context& context, const Candidate& candidate, std::int64_t batch) {
   std::vector<std::string> ideas;
@@ -117,6 +147,11 @@ std::string advice(const Context& context, const Candidate& candidate, std::int6
   halved.option.dtype = half.value_or(candidate.option.dtype);
   if (!is_half(candidate.option.dtype) && half && predict(context, halved, batch).fits) {
     ideas.push_back(fmt::format("--dtype {}", to_string(*half)));
+  }
+  auto one = candidate;
+  one.batch = batch;
+  if (const auto longest = longest_fit(context, one); longest >= 1) {
+    ideas.push_back(fmt::format("at most {:g} {}", longest, needs.length.unit));
   }
   if (context.train() && needs.checkpointing.supported && !candidate.checkpointing) {
     ideas.emplace_back("--checkpointing auto");
@@ -202,6 +237,18 @@ Choice<bool> explain_checkpointing(const Context& context, const Candidate& chos
   return {false, "enough fits without it", {{"on", cost}}};
 }
 
+Choice<bool> explain_turns(const Context& context, const Candidate& chosen) {
+  if (context.train() || context.needs.stages.empty()) return {false, "no stages", {}};
+  if (!chosen.in_turn)
+    return {false, "all parts fit together: the next run need not load them", {}};
+  auto together = chosen;
+  together.in_turn = false;
+  const auto parts = predict(context, together, chosen.batch);
+  return {true,
+          "each part is loaded when its turn comes and released after it",
+          {{"off", fmt::format("all parts together take {}", human_bytes(parts.total))}}};
+}
+
 /// Why a usable dtype was not chosen: it ranks before the chosen one, or after it.
 std::string why_other_dtype(DType other, DType chosen, bool before) {
   if (before) return "does not fit";
@@ -243,6 +290,8 @@ Fit find_fit(const Context& context, const BatchTarget& target, const DTypeRanki
   fit.option = chosen.option;
   fit.attention = chosen.attention;
   fit.memory = predict(context, chosen, chosen.batch);
+  fit.in_turn = explain_turns(context, chosen);
+  fit.longest = longest_fit(context, chosen);
   fit.checkpointing = explain_checkpointing(context, chosen, candidates);
   if (chosen.checkpointing) fit.level = context.needs.checkpointing.all()[chosen.level];
   fit.micro_batch.value = chosen.batch;

@@ -79,6 +79,8 @@ struct Fit {
   Choice<bool> checkpointing;
   CheckpointLevel level;  ///< if checkpointing
   Choice<std::int64_t> micro_batch;
+  Choice<bool> in_turn;
+  double longest = 0;  ///< that fits, of Needs::length
   MemoryParts memory;
   std::vector<Rejected> rejected_dtypes;
 };
