@@ -125,6 +125,12 @@ TEST_CASE("gguf: positions that are stretched evenly have a factor") {
   const auto metadata = io::gguf_metadata(model);
   CHECK(std::get<std::string>(*io::find_value(metadata, "qwen2.rope.scaling.type")) == "linear");
   CHECK(std::get<float>(*io::find_value(metadata, "qwen2.rope.scaling.factor")) == 4);
+  CHECK(io::find_value(metadata, "qwen2.rope.scaling.original_context_length") == nullptr);
+  model.rope_original = 32768;
+  const auto yarn = io::gguf_metadata(model);
+  CHECK(std::get<std::string>(*io::find_value(yarn, "qwen2.rope.scaling.type")) == "yarn");
+  CHECK(std::get<std::uint32_t>(
+            *io::find_value(yarn, "qwen2.rope.scaling.original_context_length")) == 32768);
 }
 
 TEST_CASE("gguf: a rule that splits words has llama.cpp's name, or none") {

@@ -83,6 +83,12 @@ int format_code(Compressed format, SampleFormat samples) {
   return kMpegLayer3;
 }
 
+/// A message of the library inside a sentence of ours.
+std::string_view without_stop(std::string_view message) {
+  while (message.ends_with('.')) message.remove_suffix(1);
+  return message;
+}
+
 const char* name_of(Compressed format) {
   return format == Compressed::Flac ? "FLAC" : format == Compressed::Mp3 ? "MP3" : "OGG Vorbis";
 }
@@ -103,7 +109,7 @@ Audio parse_compressed(std::span<const std::byte> file, const std::string& name)
   const Sound sound(file.empty() ? nullptr : sf_open_virtual(&io, SFM_READ, &info, &memory));
   check(sound != nullptr, ErrorKind::Input,
         "[io.audio] {} is no sound file that libsndfile understands; {}.", name,
-        file.empty() ? "it is empty" : sf_strerror(nullptr));
+        file.empty() ? "it is empty" : without_stop(sf_strerror(nullptr)));
   check_layout(info.samplerate, info.channels, name);
   // The header's length may lie in both directions, so the file is read block by block.
   std::vector<float> frames, block(static_cast<std::size_t>(kBlockFrames * info.channels));

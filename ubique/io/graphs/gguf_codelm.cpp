@@ -121,8 +121,10 @@ GgufMetadata gguf_metadata(const GgufLanguageModel& model) {
     count(".rope.dimension_count", model.rotary_size > 0 ? model.rotary_size : head_size);
   }
   if (model.rope_factor != 1) {
-    metadata.emplace_back(arch + ".rope.scaling.type", std::string("linear"));
+    const bool yarn = model.rope_original > 0;
+    metadata.emplace_back(arch + ".rope.scaling.type", std::string(yarn ? "yarn" : "linear"));
     real(".rope.scaling.factor", model.rope_factor);
+    if (yarn) count(".rope.scaling.original_context_length", model.rope_original);
   }
   metadata.emplace_back("general.file_type", file_type(model.type));
   metadata.emplace_back("general.quantization_version", std::uint32_t{2});

@@ -33,13 +33,14 @@ struct GgufLanguageModel {
   std::string name = {};  ///< for people; may be empty
   std::int64_t context = 0, width = 0, layers = 0, inner = 0, vocabulary = 0;
   std::int64_t heads = 0, kv_heads = 0;
-  std::int64_t head_size = 0;     ///< 0: width / heads
-  double norm_epsilon = 1e-5;     ///< of LayerNorm or RMSNorm, whichever the architecture has
-  double rope_theta = 10000;      ///< not for Starcoder, which has learned positions
-  std::int64_t rotary_size = 0;   ///< values of a head that are rotated; 0: all
-  double rope_factor = 1;         ///< positions are divided by it (linear stretching)
-  bool tied_head = false;         ///< lm_head.weight is the embedding and not stored
-  GgufType type = GgufType::F32;  ///< of the matrices
+  std::int64_t head_size = 0;      ///< 0: width / heads
+  double norm_epsilon = 1e-5;      ///< of LayerNorm or RMSNorm, whichever the architecture has
+  double rope_theta = 10000;       ///< not for Starcoder, which has learned positions
+  std::int64_t rotary_size = 0;    ///< values of a head that are rotated; 0: all
+  double rope_factor = 1;          ///< positions are stretched by it: evenly, or
+  std::int64_t rope_original = 0;  ///< by YaRN from this context
+  bool tied_head = false;          ///< lm_head.weight is the embedding and not stored
+  GgufType type = GgufType::F32;   ///< of the matrices
 };
 
 /// Everything but the tokenizer. Input error for sizes that do not fit together.
