@@ -86,3 +86,27 @@ TEST_CASE("resample: mono becomes stereo and back") {
   CHECK(data::as_mono(stereo).samples == mono.samples);
   CHECK(data::as_mono({8000, 2, {1.F, 0.F, 3.F, 2.F}}).samples == std::vector<float>{2.F, 1.F});
 }
+
+TEST_CASE("resample: a wave in pieces of any size becomes the same samples as the whole wave") {
+  for (const auto& [from, to] :
+       {std::pair{44100, 48000}, {48000, 44100}, {8000, 44100}, {44100, 8000}, {44100, 44100}}) {
+    const auto wave = test::sine(from, 1, 440, 0.5, 0.05).samples;
+    const auto whole = data::RateConverter(from, to).convert(wave);
+    for (const std::size_t piece : {1U, 7U, 100U, 5000U}) {
+      CAPTURE(from);
+      CAPTURE(piece);
+      data::RateStream stream(from, to);
+      std::vector<float> joined;
+      const auto take = [&](const std::vector<float>& part) {
+        joined.insert(joined.end(), part.begin(), part.end());
+      };
+      for (std::size_t at = 0; at < wave.size(); at += piece) {
+        take(stream.push(std::span(wave).subspan(at, std::min(piece, wave.size() - at))));
+      }
+      take(stream.finish());
+      CHECK(joined == whole);
+    }
+  }
+  data::RateStream nothing(44100, 48000);
+  CHECK(nothing.finish().empty());
+}

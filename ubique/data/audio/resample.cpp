@@ -59,18 +59,15 @@ std::span<const float> RateConverter::weights(std::int64_t phase) const {
                                      static_cast<std::size_t>(taps_));
 }
 
-std::vector<float> RateConverter::convert(std::span<const float> wave) const {
-  if (from_ == to_) return {wave.begin(), wave.end()};
-  const auto size = static_cast<std::int64_t>(wave.size());
-  std::vector<float> out(static_cast<std::size_t>(length(size)));
-  std::int64_t block = 0, phase = 0;
+void RateConverter::convert_part(std::span<const float> held, std::int64_t begin, std::int64_t end,
+                                 std::int64_t first, std::span<float> out) const {
+  std::int64_t block = first / to_ * from_, phase = first % to_;
   for (auto& value : out) {
-    const auto begin = block + first_[static_cast<std::size_t>(phase)];
+    const auto start = block + first_[static_cast<std::size_t>(phase)];
     const auto* weight = weights_.data() + phase * taps_;
-    // Beyond both ends there is silence.
-    const auto low = std::max<std::int64_t>(0, -begin);
-    const auto high = std::min(taps_, size - begin);
-    const auto* from = wave.data() + begin;
+    const auto low = std::max<std::int64_t>(0, -start);
+    const auto high = std::min(taps_, end - start);
+    const auto* from = held.data() + (start - begin);
     float sum = 0;
     for (auto tap = low; tap < high; ++tap) sum += weight[tap] * from[tap];
     value = sum;
@@ -79,8 +76,36 @@ std::vector<float> RateConverter::convert(std::span<const float> wave) const {
       block += from_;
     }
   }
+}
+
+std::vector<float> RateConverter::convert(std::span<const float> wave) const {
+  if (from_ == to_) return {wave.begin(), wave.end()};
+  const auto size = static_cast<std::int64_t>(wave.size());
+  std::vector<float> out(static_cast<std::size_t>(length(size)));
+  convert_part(wave, 0, size, 0, out);
   return out;
 }
+
+std::vector<float> RateStream::take(std::int64_t last) {
+  std::vector<float> out(static_cast<std::size_t>(last - done_));
+  converter_.convert_part(held_, begin_, size_, done_, out);
+  done_ = last;
+  const auto needed = std::clamp(converter_.first_read(last), begin_, size_);
+  held_.erase(held_.begin(), held_.begin() + static_cast<std::ptrdiff_t>(needed - begin_));
+  begin_ = needed;
+  return out;
+}
+
+std::vector<float> RateStream::push(std::span<const float> piece) {
+  if (converter_.same_rate()) return {piece.begin(), piece.end()};
+  held_.insert(held_.end(), piece.begin(), piece.end());
+  size_ += static_cast<std::int64_t>(piece.size());
+  // Filters reach about half of taps() to each side: frames that lie taps() back are complete.
+  const auto complete = std::max<std::int64_t>(size_ - converter_.taps(), 0);
+  return take(std::max(done_, converter_.length(complete)));
+}
+
+std::vector<float> RateStream::finish() { return take(converter_.length(size_)); }
 
 io::Audio resampled(const io::Audio& audio, int rate) {
   if (audio.rate == rate) return audio;
