@@ -76,3 +76,20 @@ TEST_CASE("rope: a narrow dtype is rotated in f32 and rounded once") {
   CHECK((rotated.scalar_type() == at::kBFloat16));
   CHECK(at::equal(rotated, nn::apply_rope(x.to(at::kFloat), cos, sin).to(at::kBFloat16)));
 }
+
+TEST_CASE("rope: yarn keeps fast turns, divides slow ones, and mixes the pairs between") {
+  // Qwen2.5's: of 64 pairs the 23rd turns 32 times within 32768 positions, the 40th once.
+  nn::RopeScaling yarn{.kind = nn::RopeScaling::Kind::Yarn, .factor = 4, .original_length = 32768};
+  yarn.attention_factor = nn::yarn_attention_factor(4);
+  const auto plain = nn::rope_frequencies(128, 1e6), got = nn::rope_frequencies(128, 1e6, yarn);
+  CHECK(at::equal(got.slice(0, 0, 24), plain.slice(0, 0, 24)));
+  CHECK(distance(got.slice(0, 40) * 4 / plain.slice(0, 40), at::ones({24})) < 1e-6);
+  const double slow = 7.0 / 17, mixed = plain[30].item<double>() * (slow / 4 + 1 - slow);
+  CHECK(got[30].item<double>() == doctest::Approx(mixed).epsilon(1e-6));
+  yarn.whole_places = false;
+  CHECK(distance(nn::rope_frequencies(128, 1e6, yarn)[30], got[30]) > 0);
+  CHECK(yarn.attention_factor == doctest::Approx(1.13862944));
+  const auto [cos, sin] = nn::rope_tables(2, 128, at::kCPU, 1e6, yarn);
+  CHECK(distance(cos[0], at::full({128}, yarn.attention_factor)) < 1e-6);
+  CHECK(distance((cos[1].square() + sin[1].square()).sqrt(), cos[0]) < 1e-6);
+}

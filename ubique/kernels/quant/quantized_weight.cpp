@@ -98,10 +98,22 @@ at::Tensor nf4_scales(const QuantizedWeight& weight) {
   return decoded * factors.slice(0, 0, blocks) + weight.scale_mean;
 }
 
+bool is_quantizable(QuantFormat format, std::int64_t rows, std::int64_t columns) {
+  const bool nf4 = format == QuantFormat::Nf4;
+  return rows > 0 && columns > 0 && (nf4 ? rows * columns % kNf4Block : columns % kGroup) == 0;
+}
+
+double bytes_each(QuantFormat format, bool double_quantized) {
+  const double packed = format == QuantFormat::Int8 ? 1 : 0.5;
+  if (format != QuantFormat::Nf4) return packed + 2.0 / static_cast<double>(kGroup);  // f16 scales
+  const auto block = static_cast<double>(kNf4Block);
+  return packed + (double_quantized ? 1 / block + 4 / (block * 256) : 4 / block);
+}
+
 void check_quantizable(QuantFormat format, std::int64_t rows, std::int64_t columns) {
   const bool nf4 = format == QuantFormat::Nf4;
   const auto unit = nf4 ? kNf4Block : kGroup;
-  check(rows > 0 && columns > 0 && (nf4 ? rows * columns : columns) % unit == 0, ErrorKind::Input,
+  check(is_quantizable(format, rows, columns), ErrorKind::Input,
         "[kernels.quantize] {} cannot hold this weight; got ({}, {}), expected {} that is a "
         "multiple of {}. Keep it in 16 bits.",
         to_string(format), rows, columns, nf4 ? "a size" : "an input", unit);

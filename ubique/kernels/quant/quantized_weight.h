@@ -51,6 +51,11 @@ struct QuantizedWeight {
   QuantizedWeight to(c10::Device device) const;
 };
 
+/// Can a weight of these sizes be quantised?
+bool is_quantizable(QuantFormat format, std::int64_t rows, std::int64_t columns);
+/// Stored bytes of a weight with its share of the scales.
+double bytes_each(QuantFormat format, bool double_quantized = false);
+
 /// On the weight's device; the work is done on the CPU. The weight (out, in) has any floating
 /// dtype. Input error if its input is no multiple of 32 (Nf4: its size, of 64).
 QuantizedWeight quantize(const at::Tensor& weight, QuantFormat format,

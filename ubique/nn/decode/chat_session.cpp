@@ -3,10 +3,12 @@
 #include "ubique/nn/decode/chat_session.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/names.h"
 #include "ubique/device/threads/load_aware_threads.h"
+#include "ubique/nn/decode/lookup.h"
 
 namespace ubique::nn {
 namespace {
@@ -26,6 +28,7 @@ ChatSession::ChatSession(Decoder& decoder, const io::ChatTemplate& tokens, ChatO
   check(options_.max_new_tokens > 0, ErrorKind::Usage,
         "[nn.chat] --max-new-tokens is out of range; got {}, expected 1 or more.",
         options_.max_new_tokens);
+  validate_lookup(options_.lookup);
   check(tokens.fits_vocabulary(decoder.vocabulary()), ErrorKind::Input,
         "[nn.chat] the tokenizer is not the model's; got {} tokens, expected {}. --tokenizer "
         "names another.",
@@ -65,39 +68,103 @@ std::vector<std::int32_t> ChatSession::prompt_that_fits(std::size_t after, Reply
   }
 }
 
-ReplyEnd ChatSession::generate(std::vector<std::int32_t> prompt, Reply& reply,
-                               const ShowText& show) {
-  TextStream stream(reply.text, show);
-  std::vector<std::int32_t> said;
-  device::LoadAwareThreads threads;
-  const auto& tokenizer = tokens_.tokenizer();
-  // Some models have more logits than tokens, to fill up a round number.
-  const auto known = std::min(tokenizer.size(), decoder_.vocabulary());
-  auto logits = decoder_.prefill(prompt);
-  for (;;) {
-    logits.resize(std::min(logits.size(), static_cast<std::size_t>(known)));
-    const auto token = sample_token(logits, options_.sampling, random_, drawn_++);
-    if (tokens_.ends_reply(token)) {
-      return stream.finish() ? ReplyEnd::Marker : ReplyEnd::Stopped;
-    }
-    said.push_back(token);
-    ++reply.new_tokens;
+/// A reply that is being made: the tokens said so far, and what the network predicts behind them.
+class ChatSession::Speaking {
+ public:
+  Speaking(ChatSession& chat, Reply& reply, const ShowText& show)
+      : chat_(chat),
+        reply_(reply),
+        stream_(reply.text, show),
+        guesses_(chat.options_.lookup),
+        // Some models have more logits than tokens, to fill up a round number.
+        known_(std::min(chat.tokens_.tokenizer().size(), chat.decoder_.vocabulary())),
+        wanted_(chat.options_.sampling.temperature == 0 && known_ == chat.decoder_.vocabulary()
+                    ? Wanted::Likeliest
+                    : Wanted::Logits) {}
+
+  void begin(const std::vector<std::int32_t>& prompt) {
+    text_ = prompt;
+    guesses_.propose(text_, 0);
+    next_ = chat_.decoder_.start({0, text_}, wanted_);
+    ++reply_.passes;
+  }
+
+  /// Says what the last pass predicts, as long as its guesses were right; the end if it is reached.
+  std::optional<ReplyEnd> say() {
+    const auto& proposed = guesses_.proposed();
+    std::size_t kept = 0;
+    std::optional<ReplyEnd> end;
+    do {
+      end = take(choose(kept++));
+    } while (!end && kept < proposed.size() && proposed[kept] == text_.back());
+    guesses_.learn(kept);
+    auto& decoder = chat_.decoder_;
+    const auto length = decoder.tokens().size() - (proposed.size() - kept);
+    decoder.shorten(0, static_cast<std::int64_t>(length));
+    return end;
+  }
+
+  /// False if the context window is full.
+  bool go_on(device::LoadAwareThreads& threads) {
+    auto& decoder = chat_.decoder_;
+    const auto room =
+        decoder.context_length() - static_cast<std::int64_t>(decoder.tokens().size()) - 1;
+    if (room < 0) return false;
+    const auto left = chat_.options_.max_new_tokens - reply_.new_tokens - 1;
+    const Extension extension{0, guesses_.propose(text_, std::min(room, left))};
+    next_ = threads.run([&] { return decoder.extend({&extension, 1}, wanted_); });
+    ++reply_.passes;
+    return true;
+  }
+
+  ReplyEnd finish(ReplyEnd end) { return stream_.finish() ? end : ReplyEnd::Stopped; }
+  const std::vector<std::int32_t>& said() const { return said_; }
+
+ private:
+  std::int32_t choose(std::size_t row) {
+    const auto position = chat_.drawn_++;
+    if (wanted_ == Wanted::Likeliest) return next_.likeliest[row];
+    const auto width = static_cast<std::size_t>(chat_.decoder_.vocabulary());
+    const auto logits = std::span<const float>(next_.logits).subspan(row * width);
+    return sample_token(logits.first(static_cast<std::size_t>(known_)), chat_.options_.sampling,
+                        chat_.random_, position);
+  }
+
+  std::optional<ReplyEnd> take(std::int32_t token) {
+    if (chat_.tokens_.ends_reply(token)) return finish(ReplyEnd::Marker);
+    said_.push_back(token);
+    text_.push_back(token);
+    ++reply_.new_tokens;
     // A special token that ends nothing is part of the reply, not of its text.
+    const auto& tokenizer = chat_.tokens_.tokenizer();
     const bool shown = !tokenizer.is_special(token);
-    if (shown && !stream.add(tokenizer.bytes(token))) return ReplyEnd::Stopped;
-    if (reply.new_tokens == options_.max_new_tokens) {
-      return stream.finish() ? ReplyEnd::Length : ReplyEnd::Stopped;
-    }
-    if (static_cast<std::int64_t>(decoder_.tokens().size()) < decoder_.context_length()) {
-      logits = threads.run([&] { return decoder_.step(token); });
-      continue;
-    }
-    prompt = prompt_that_fits(said.size(), reply);
-    if (prompt.empty()) {
-      return stream.finish() ? ReplyEnd::Window : ReplyEnd::Stopped;
-    }
-    prompt.insert(prompt.end(), said.begin(), said.end());
-    logits = decoder_.prefill(prompt);
+    if (shown && !stream_.add(tokenizer.bytes(token))) return ReplyEnd::Stopped;
+    if (reply_.new_tokens < chat_.options_.max_new_tokens) return std::nullopt;
+    return finish(ReplyEnd::Length);
+  }
+
+  ChatSession& chat_;
+  Reply& reply_;
+  TextStream stream_;
+  Guesses guesses_;
+  std::int64_t known_;
+  Wanted wanted_;
+  Predictions next_ = {};
+  std::vector<std::int32_t> text_, said_;  // with the prompt, and without
+};
+
+ReplyEnd ChatSession::generate(const std::vector<std::int32_t>& prompt, Reply& reply,
+                               const ShowText& show) {
+  device::LoadAwareThreads threads;
+  Speaking speaking(*this, reply, show);
+  speaking.begin(prompt);
+  for (;;) {
+    if (const auto end = speaking.say()) return *end;
+    if (speaking.go_on(threads)) continue;
+    auto shorter = prompt_that_fits(speaking.said().size(), reply);
+    if (shorter.empty()) return speaking.finish(ReplyEnd::Window);
+    shorter.insert(shorter.end(), speaking.said().begin(), speaking.said().end());
+    speaking.begin(shorter);
   }
 }
 

@@ -20,6 +20,7 @@ struct ChatOptions {
   SamplingOptions sampling = {};
   std::int64_t max_new_tokens = 100;
   std::uint64_t seed = 0;
+  std::int64_t lookup = 0;  ///< guesses ahead, as GenerateOptions has them
 };
 
 /// Why a reply ended.
@@ -31,6 +32,7 @@ struct Reply {
   ReplyEnd end = ReplyEnd::Marker;
   std::int64_t prompt_tokens = 0, new_tokens = 0;
   std::int64_t forgotten = 0;  ///< turns dropped to fit the context window
+  std::int64_t passes = 0;     ///< of the network, the prompt's included
 };
 
 class ChatSession {
@@ -48,9 +50,11 @@ class ChatSession {
   void forget();  ///< all turns but the system's
 
  private:
+  class Speaking;
+
   bool forget_oldest();
   std::vector<std::int32_t> prompt_that_fits(std::size_t after, Reply& reply);
-  ReplyEnd generate(std::vector<std::int32_t> prompt, Reply& reply, const ShowText& show);
+  ReplyEnd generate(const std::vector<std::int32_t>& prompt, Reply& reply, const ShowText& show);
 
   Decoder& decoder_;
   const io::ChatTemplate& tokens_;

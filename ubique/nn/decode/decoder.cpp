@@ -104,16 +104,21 @@ at::Tensor likeliest_of(const at::Tensor& logits) {
   return at::stack({ids.to(at::kFloat), largest.to(at::kFloat)}, -1);
 }
 
+void check_logit(float logit, std::int64_t token) {
+  check(std::isfinite(logit), ErrorKind::Input,
+        "[nn.decode] the model gave {} for token {}; expected a number. Damaged weights, or a "
+        "dtype that is too narrow: try --dtype f32.",
+        logit, token);
+}
+
 Predictions read_likeliest(const at::Tensor& likeliest) {
   const auto host = likeliest.to(at::kCPU).contiguous();
   const auto* values = host.const_data_ptr<float>();
   Predictions read;
   for (std::int64_t i = 0; i < host.size(0); ++i, values += 2) {
-    check(std::isfinite(values[1]), ErrorKind::Input,
-          "[nn.decode] the model gave {} for token {}; expected a number. Damaged weights, or a "
-          "dtype that is too narrow: try --dtype f32.",
-          values[1], values[0]);
-    read.likeliest.push_back(static_cast<std::int32_t>(values[0]));
+    const auto token = static_cast<std::int32_t>(values[0]);
+    check_logit(values[1], token);
+    read.likeliest.push_back(token);
   }
   return read;
 }

@@ -70,6 +70,8 @@ class Decoder {
 /// The likeliest token of each row of logits (rows, V) with its logit, on their device: (rows, 2)
 /// f32, which holds ids below 2^24 exactly. Of equal logits the first counts.
 at::Tensor likeliest_of(const at::Tensor& logits);
+/// Input error for a largest logit that is no number.
+void check_logit(float logit, std::int64_t token);
 /// Reads these on the host. Input error for a logit that is no number.
 Predictions read_likeliest(const at::Tensor& likeliest);
 /// Reads what is wanted of logits (rows, V).

@@ -5,6 +5,7 @@
 #include "ubique/base/error.h"
 #include "ubique/base/text/names.h"
 #include "ubique/nn/decode/generator.h"
+#include "ubique/nn/decode/lookup.h"
 
 namespace ubique::nn {
 namespace {
@@ -15,20 +16,17 @@ constexpr NameTable<CompletionEnd, 5> kCompletionEnds{{{CompletionEnd::Token, "t
                                                        {CompletionEnd::Window, "window"},
                                                        {CompletionEnd::Stopped, "stopped"}}};
 
-constexpr std::int64_t kMostLookup = 64;
-
 }  // namespace
 
 std::string_view to_string(CompletionEnd end) { return name_of(kCompletionEnds, end); }
 
 void validate(const GenerateOptions& options) {
   validate(options.sampling);
+  validate(options.changes);
   check(options.max_new_tokens > 0, ErrorKind::Usage,
         "[nn.generate] --max-new-tokens is out of range; got {}, expected 1 or more.",
         options.max_new_tokens);
-  check(options.lookup >= 0 && options.lookup <= kMostLookup, ErrorKind::Usage,
-        "[nn.generate] --lookup is out of range; got {}, expected 0 (off) to {}.", options.lookup,
-        kMostLookup);
+  validate_lookup(options.lookup);
   for (const auto& stop : options.stop_texts) {
     check(!stop.empty(), ErrorKind::Usage, "[nn.generate] a stop text is empty.");
   }

@@ -16,10 +16,15 @@ namespace ubique::nn {
 
 struct GenerateOptions {
   SamplingOptions sampling = {};
+  LogitChanges changes = {};
   std::int64_t max_new_tokens = 128;
   std::uint64_t seed = 0;
   std::vector<std::string> stop_texts = {};    ///< the text ends before the first of these
   std::vector<std::int32_t> stop_tokens = {};  ///< beside the special tokens
+  /// False: only stop_tokens end the text, as a chat template says; other special tokens belong to
+  /// it without being shown.
+  bool special_ends = true;
+  std::int64_t likeliest = -1;  ///< report each token's logprob and those of so many; -1: neither
   /// Most tokens guessed ahead by look-up in the text (lookup.h), which one pass confirms; 0 =
   /// none. Changes the speed, never the text.
   std::int64_t lookup = 0;

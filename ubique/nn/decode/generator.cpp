@@ -23,51 +23,57 @@ std::size_t shared_prefix(std::span<const std::int32_t> a, std::span<const std::
 
 /// A request in its slot.
 struct Generator::Running {
-  Running(GenerateRequest what, std::int64_t where, const Generator& generator)
-      : request(std::move(what)),
+  Running(Waiting what, std::int64_t where, const Generator& generator)
+      : number(what.number),
+        request(std::move(what.request)),
         slot(where),
         tokenizer(generator.tokenizer_),
         room(generator.decoder_.context_length()),
         vocabulary(generator.decoder_.vocabulary()),
+        // Some models have more logits than tokens, to fill up a round number.
+        known(std::min(tokenizer.size(), vocabulary)),
         random(request.options.seed),
         text(request.prompt),
         guesses(request.options.lookup) {}
 
   Wanted wanted() const {
-    const auto& sampling = request.options.sampling;
-    const bool greedy = sampling.temperature == 0 && sampling.repetition_penalty == 1;
+    const auto& options = request.options;
+    const auto& sampling = options.sampling;
+    const bool greedy = sampling.temperature == 0 && sampling.repetition_penalty == 1 &&
+                        options.changes.none() && options.likeliest < 0 && known == vocabulary;
     return greedy ? Wanted::Likeliest : Wanted::Logits;
   }
 
   /// The tokens of its next pass: the last one chosen, and guesses at those that follow.
-  void propose() {
+  const std::vector<std::int32_t>& propose() {
     const auto& limit = request.options.max_new_tokens;
-    const auto left = std::min(limit - count(made.tokens), room - count(text) + 1) - 1;
-    const auto most = static_cast<std::size_t>(std::clamp<std::int64_t>(left, 0, guesses));
-    const auto found = look_up(text, most);
-    proposed.assign(1, text.back());
-    proposed.insert(proposed.end(), found.begin(), found.end());
+    return guesses.propose(text, std::min(limit - count(made.tokens), room - count(text) + 1) - 1);
   }
 
   /// Chooses tokens from the rows of its pass, as long as the guesses were right. Returns how many
   /// tokens of the pass stay in the text.
   std::size_t accept(const Predictions& next, std::size_t row) {
     ++made.passes;
+    const auto& proposed = guesses.proposed();
     std::size_t kept = 1;
     while (take(choose(next, row + kept - 1)) && kept < proposed.size() &&
            proposed[kept] == text.back()) {
       ++kept;
     }
-    // Guesses cost time: after a wrong one fewer are made, after right ones more.
-    const auto right = static_cast<std::int64_t>(kept) - 1;
-    if (proposed.size() > 1) {
-      guesses = kept == proposed.size() ? std::min(request.options.lookup, 2 * right)
-                                        : std::max<std::int64_t>(right, 1);
-    }
+    guesses.learn(kept);
     return kept;
   }
 
   bool ended() const { return done; }
+
+  /// Lets the request end with an error of its own, or throws it on.
+  void fail(const Error& error) {
+    if (!request.failed) throw error;
+    done = true;
+    request.finished = {};
+    request.show = {};
+    request.failed(error);
+  }
 
   void finish() {
     if (!filter.finish()) made.end = CompletionEnd::Stopped;
@@ -81,11 +87,14 @@ struct Generator::Running {
   std::int32_t choose(const Predictions& next, std::size_t row) {
     if (next.logits.empty()) return next.likeliest[row];
     const auto width = static_cast<std::size_t>(vocabulary);
-    std::vector<float> logits(next.logits.begin() + static_cast<std::ptrdiff_t>(row * width),
-                              next.logits.begin() + static_cast<std::ptrdiff_t>((row + 1) * width));
-    const auto& sampling = request.options.sampling;
-    penalize_repetition(logits, text, sampling.repetition_penalty);
-    return sample_token(logits, sampling, random, made.tokens.size());
+    const auto model = std::span(next.logits).subspan(row * width, static_cast<std::size_t>(known));
+    std::vector<float> logits(model.begin(), model.end());
+    const auto& options = request.options;
+    penalize_repetition(logits, text, options.sampling.repetition_penalty);
+    change_logits(logits, made.tokens, options.changes);
+    const auto token = sample_token(logits, options.sampling, random, made.tokens.size());
+    if (options.likeliest >= 0) logprobs = logprobs_of(model, token, options.likeliest);
+    return token;
   }
 
   /// Adds a token to the text; false if it ends there.
@@ -96,12 +105,14 @@ struct Generator::Running {
       return false;
     };
     const auto& options = request.options;
-    if (tokenizer.is_special(token) || contains(options.stop_tokens, token)) {
+    const bool special = tokenizer.is_special(token);
+    if ((special && options.special_ends) || contains(options.stop_tokens, token)) {
       return end(CompletionEnd::Token);
     }
     made.tokens.push_back(token);
     text.push_back(token);
-    const bool more = filter.add(tokenizer.bytes(token));
+    if (request.chosen) request.chosen(token, logprobs);
+    const bool more = special || filter.add(tokenizer.bytes(token));
     if (filter.found()) return end(CompletionEnd::Text);
     if (!more) return end(CompletionEnd::Stopped);
     if (count(made.tokens) == options.max_new_tokens) return end(CompletionEnd::Length);
@@ -109,14 +120,15 @@ struct Generator::Running {
     return true;
   }
 
+  std::uint64_t number;
   GenerateRequest request;
   std::int64_t slot;
   const io::Tokenizer& tokenizer;
-  std::int64_t room, vocabulary;
+  std::int64_t room, vocabulary, known;
   Random random;
   std::vector<std::int32_t> text;  // the prompt and what was made
-  std::int64_t guesses;            // how many to make at most
-  std::vector<std::int32_t> proposed = {};
+  Guesses guesses;
+  std::vector<TokenLogprob> logprobs = {};  // of the token chosen last
   Completion made = {};
   bool done = false;
   TextStream stream{made.text, request.show};
@@ -128,7 +140,7 @@ Generator::Generator(Decoder& decoder, const io::Tokenizer& tokenizer)
 
 Generator::~Generator() = default;
 
-void Generator::submit(GenerateRequest request) {
+std::uint64_t Generator::submit(GenerateRequest request) {
   validate(request.options);
   const auto room = decoder_.context_length();
   check(!request.prompt.empty() && static_cast<std::int64_t>(request.prompt.size()) < room,
@@ -136,7 +148,23 @@ void Generator::submit(GenerateRequest request) {
         "[nn.generate] the prompt does not fit; got {} tokens, expected 1 to {} (the model's "
         "context, and one to generate).",
         request.prompt.size(), room - 1);
-  waiting_.push_back(std::move(request));
+  waiting_.push_back({++submitted_, std::move(request)});
+  return submitted_;
+}
+
+void Generator::cancel(std::uint64_t request) {
+  const auto waits = std::ranges::find(waiting_, request, &Waiting::number);
+  if (waits != waiting_.end()) {
+    const auto finished = std::move(waits->request.finished);
+    waiting_.erase(waits);
+    if (finished) finished({.text = {}, .tokens = {}, .end = CompletionEnd::Stopped});
+    return;
+  }
+  const auto runs = std::ranges::find(running_, request, [](const auto& r) { return r->number; });
+  if (runs == running_.end()) return;
+  (*runs)->made.end = CompletionEnd::Stopped;
+  if ((*runs)->request.finished) (*runs)->request.finished((*runs)->made);
+  running_.erase(runs);
 }
 
 /// The free slot whose text shares most with the prompt; -1 if all are taken.
@@ -157,11 +185,16 @@ std::int64_t Generator::best_slot(std::span<const std::int32_t> prompt) const {
 
 void Generator::join() {
   while (!waiting_.empty()) {
-    const auto slot = best_slot(waiting_.front().prompt);
+    const auto slot = best_slot(waiting_.front().request.prompt);
     if (slot < 0) return;
     auto joined = std::make_unique<Running>(std::move(waiting_.front()), slot, *this);
     waiting_.pop_front();
-    joined->accept(decoder_.start({slot, joined->request.prompt}, joined->wanted()), 0);
+    try {
+      if (joined->request.started) joined->request.started();
+      joined->accept(decoder_.start({slot, joined->request.prompt}, joined->wanted()), 0);
+    } catch (const Error& error) {
+      joined->fail(error);
+    }
     if (joined->ended()) {
       joined->finish();
     } else {
@@ -177,15 +210,28 @@ bool Generator::step() {
   std::vector<Extension> extensions;
   auto wanted = Wanted::Likeliest;
   for (const auto& each : running_) {
-    each->propose();
-    extensions.push_back({each->slot, each->proposed});
+    extensions.push_back({each->slot, each->propose()});
     if (each->wanted() == Wanted::Logits) wanted = Wanted::Logits;
   }
-  const auto next = threads_.run([&] { return decoder_.extend(extensions, wanted); });
+  Predictions next;
+  try {
+    next = threads_.run([&] { return decoder_.extend(extensions, wanted); });
+  } catch (const Error& error) {  // of all: which of them it was about is not known
+    for (const auto& each : running_) each->fail(error);
+    running_.clear();
+    return true;
+  }
   std::size_t row = 0;
   for (const auto& each : running_) {
-    const auto rejected = each->proposed.size() - each->accept(next, row);
-    row += each->proposed.size();
+    const auto proposed = each->guesses.proposed().size();
+    auto kept = proposed;
+    try {
+      kept = each->accept(next, row);
+    } catch (const Error& error) {
+      each->fail(error);
+    }
+    const auto rejected = proposed - kept;
+    row += proposed;
     const auto length = decoder_.tokens(each->slot).size() - rejected;
     decoder_.shorten(each->slot, static_cast<std::int64_t>(length));
     if (each->ended()) each->finish();

@@ -3,12 +3,14 @@
 // leave when they are done. Each gets the text that it would get alone. Prints nothing.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "ubique/base/error.h"
 #include "ubique/device/threads/load_aware_threads.h"
 #include "ubique/io/text/tokenizer.h"
 #include "ubique/nn/decode/generate.h"
@@ -21,6 +23,12 @@ struct GenerateRequest {
   GenerateOptions options = {};
   ShowText show = {};                                    ///< text as it comes
   std::function<void(const Completion&)> finished = {};  ///< once, at the end
+  std::function<void()> started = {};                    ///< it has a slot
+  /// Each token before its text is shown; with its logprob first and those of the likeliest, if
+  /// they were asked for.
+  std::function<void(std::int32_t token, const std::vector<TokenLogprob>&)> chosen = {};
+  /// Instead of `finished` and of an exception: this request alone has failed.
+  std::function<void(const Error&)> failed = {};
 };
 
 class Generator {
@@ -31,20 +39,31 @@ class Generator {
 
   /// Waits for a free slot. Usage error for impossible options, Input error for a prompt that
   /// leaves no room in the decoder's context.
-  void submit(GenerateRequest request);
+  /// Returns a number for cancel().
+  std::uint64_t submit(GenerateRequest request);
+  /// Ends a request, which frees its slot; `finished` gets what there is. Not from a callback.
+  void cancel(std::uint64_t request);
   /// Lets requests join, then makes one pass for all that are running. False if there was nothing
   /// to do.
   bool step();
 
+  std::size_t waiting() const { return waiting_.size(); }
+  std::size_t running() const { return running_.size(); }
+
  private:
   struct Running;
+  struct Waiting {
+    std::uint64_t number;
+    GenerateRequest request;
+  };
 
   void join();
   std::int64_t best_slot(std::span<const std::int32_t> prompt) const;
 
   Decoder& decoder_;
   const io::Tokenizer& tokenizer_;
-  std::deque<GenerateRequest> waiting_;
+  std::deque<Waiting> waiting_;
+  std::uint64_t submitted_ = 0;
   std::vector<std::unique_ptr<Running>> running_;
   device::LoadAwareThreads threads_;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -87,6 +88,46 @@ void penalize_repetition(std::vector<float>& logits, std::span<const std::int32_
     auto& logit = logits.at(static_cast<std::size_t>(token));
     logit = static_cast<float>(logit > 0 ? logit / penalty : logit * penalty);
   }
+}
+
+void validate(const LogitChanges& changes) {
+  check(std::isfinite(changes.presence) && std::isfinite(changes.frequency), ErrorKind::Usage,
+        "[nn.sampling] presence and frequency penalties must be numbers; got {} and {}.",
+        changes.presence, changes.frequency);
+  for (const auto& [token, bias] : changes.bias) {
+    check(token >= 0 && std::isfinite(bias), ErrorKind::Usage,
+          "[nn.sampling] the bias of token {} is {}; expected a token and a number.", token, bias);
+  }
+}
+
+void change_logits(std::vector<float>& logits, std::span<const std::int32_t> generated,
+                   const LogitChanges& changes) {
+  const auto add = [&](std::int32_t token, double amount) {
+    const auto place = static_cast<std::size_t>(token);
+    if (place < logits.size()) logits[place] += static_cast<float>(amount);
+  };
+  if (changes.presence != 0 || changes.frequency != 0) {
+    std::map<std::int32_t, int> counts;
+    for (const auto token : generated) ++counts[token];
+    for (const auto& [token, count] : counts) {
+      add(token, -changes.presence - changes.frequency * count);
+    }
+  }
+  for (const auto& [token, bias] : changes.bias) add(token, bias);
+}
+
+std::vector<TokenLogprob> logprobs_of(std::span<const float> logits, std::int32_t token,
+                                      std::int64_t count) {
+  const double highest = *std::ranges::max_element(logits);
+  double mass = 0;
+  for (const double logit : logits) mass += std::exp(logit - highest);
+  const auto logprob = [&](std::int32_t id) {
+    return TokenLogprob{id, logits[static_cast<std::size_t>(id)] - highest - std::log(mass)};
+  };
+  std::vector<TokenLogprob> list{logprob(token)};
+  if (count <= 0) return list;
+  for (const auto id : ranked(logits, count)) list.push_back(logprob(id));
+  return list;
 }
 
 std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options,

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "ubique/base/numbers/random.h"
@@ -32,5 +33,30 @@ std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& 
 /// libraries do it. A penalty of 1 changes nothing.
 void penalize_repetition(std::vector<float>& logits, std::span<const std::int32_t> seen,
                          double penalty);
+
+/// What is subtracted from and added to logits before the choice, as OpenAI's interface has it.
+struct LogitChanges {
+  double presence = 0;   ///< subtracted once for each token that was generated before
+  double frequency = 0;  ///< ... and once for each time that it was
+  std::vector<std::pair<std::int32_t, double>> bias = {};  ///< added to the logits of tokens
+
+  bool none() const { return presence == 0 && frequency == 0 && bias.empty(); }
+};
+
+/// Usage error for numbers that are none.
+void validate(const LogitChanges& changes);
+void change_logits(std::vector<float>& logits, std::span<const std::int32_t> generated,
+                   const LogitChanges& changes);
+
+/// A token with the natural logarithm of its probability.
+struct TokenLogprob {
+  std::int32_t token = 0;
+  double logprob = 0;
+};
+
+/// The token's own, then the `count` likeliest of all, best first; by the model alone, before
+/// temperature and limits.
+std::vector<TokenLogprob> logprobs_of(std::span<const float> logits, std::int32_t token,
+                                      std::int64_t count);
 
 }  // namespace ubique::nn

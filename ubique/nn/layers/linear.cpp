@@ -14,10 +14,24 @@ at::Tensor linear(const at::Tensor& x, const LinearWeights& weights, bool traini
     y = kernels::quantized_linear(x, *weights.quantized, weights.bias);
   } else {
     const bool adapted = !weights.adapters.empty();
-    y = at::linear(x, adapted ? weights.weight.detach() : weights.weight, weights.bias);
+    const auto& weight = weights.weight;
+    const auto matrix = weight.dim() == 2 ? weight : weight.flatten(1);
+    y = at::linear(x, adapted ? matrix.detach() : matrix, weights.bias);
   }
   for (const auto& adapter : weights.adapters) y = y + lora_product(x, adapter, training);
   return y;
+}
+
+void quantize(LinearWeights& layer, kernels::QuantFormat format, bool double_quantized) {
+  const auto weight = layer.weight.detach().flatten(1);
+  layer.quantized = std::make_shared<const kernels::QuantizedWeight>(
+      kernels::quantize(weight, format, double_quantized));
+  layer.weight.set_data(at::empty({0}, layer.weight.options()));
+}
+
+void move_quantized(LinearWeights& layer, c10::Device device) {
+  if (!layer.quantized) return;
+  layer.quantized = std::make_shared<const kernels::QuantizedWeight>(layer.quantized->to(device));
 }
 
 }  // namespace ubique::nn

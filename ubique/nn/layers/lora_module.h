@@ -16,17 +16,26 @@ struct LoraModuleOptions {
   std::int64_t rank = 16;
   double scale = 1;  ///< of each adapter's output; see lora_scale()
   double dropout = 0;
-  /// Layers to adapt, by their whole name or its end after a dot: "to_q", "to_out.0".
-  std::vector<std::string> targets = {};
+  std::vector<std::string> targets = {};  ///< layers to adapt, as match_layers() takes them
+  std::string prefix = {};                ///< of the tensors' names
+  bool attached = true;  ///< at once; else the network is as before until attach() or append()
 };
+
+inline constexpr const char* kAllLinear = "all-linear";
+
+/// The layers that targets name, in their own order: by the whole name or its end after a dot
+/// ("to_q", "to_out.0"), or kAllLinear. Input error for a target that no layer matches, with what
+/// there is.
+std::vector<std::string> match_layers(const std::vector<std::string>& layers,
+                                      const std::vector<std::string>& targets);
 
 /// alpha / rank, or alpha / √rank where adapters are rank-stabilized.
 double lora_scale(std::int64_t rank, double alpha, bool rank_stabilized);
 
 class LoraModule final : public torch::nn::Module {
  public:
-  /// Zero adapters "LAYER.lora_A.weight" (rank, in) and "LAYER.lora_B.weight" (out, rank) on the
-  /// device of each layer's weight, attached to the network, which must outlive this and is frozen.
+  /// Zero adapters "LAYER.lora_A.weight" (rank, in) and "LAYER.lora_B.weight" (out, rank), after
+  /// the prefix, on the device of each layer's weight; the network must outlive this and is frozen.
   /// Input error for a target that no layer matches.
   LoraModule(Network& network, LoraModuleOptions options);
 
@@ -34,6 +43,8 @@ class LoraModule final : public torch::nn::Module {
   void initialize(const Random& random);
   /// Attaches the present tensors with scale·weight; called again after they were moved.
   void attach(double weight = 1);
+  /// The same beside adapters that are attached already: their outputs are summed.
+  void append(double weight = 1);
   void detach();
   /// Adds weight·scale·B·A to the weights of the layers, for good.
   void merge(double weight = 1);
@@ -47,6 +58,7 @@ class LoraModule final : public torch::nn::Module {
     Lora lora;
   };
   std::vector<Adapted> adapted(double weight) const;
+  std::string name_of(const std::string& layer, const char* part) const;
 
   Network& network_;
   LoraModuleOptions options_;

@@ -7,6 +7,14 @@
 #include "ubique/nn/layers/parameter_tree.h"
 
 namespace ubique::nn {
+namespace {
+
+thread_local int without_memory = 0;
+
+}  // namespace
+
+WithoutMemory::WithoutMemory() { ++without_memory; }
+WithoutMemory::~WithoutMemory() { --without_memory; }
 
 ParameterWalk::ParameterWalk(torch::nn::Module& found) {
   for (const auto& item : found.named_parameters()) found_[item.key()] = item.value();
@@ -32,6 +40,12 @@ void ParameterWalk::linear(const std::string& name, std::int64_t out, std::int64
   linear_layers_.emplace_back(name, &place);
 }
 
+void ParameterWalk::pointwise(const std::string& name, std::int64_t out, std::int64_t in,
+                              LinearWeights& place, bool bias) {
+  tensor(name + ".weight", {out, in, 1}, place.weight);
+  if (bias) tensor(name + ".bias", {out}, place.bias);
+}
+
 std::int64_t count_values(const NamedShapes& shapes) {
   std::int64_t count = 0;
   for (const auto& [name, shape] : shapes) {
@@ -52,7 +66,9 @@ void Network::create(const at::TensorOptions& options) {
   ParameterWalk walk;
   visit(walk);
   for (const auto& [name, shape] : walk.shapes()) {
-    add_parameter(*this, name, at::zeros(shape, options));
+    add_parameter(
+        *this, name,
+        without_memory > 0 ? at::zeros({}, options).expand(shape) : at::zeros(shape, options));
   }
   refresh();
 }

@@ -38,6 +38,10 @@ class ParameterWalk {
   void linear(const std::string& name, std::int64_t out, std::int64_t in, LinearWeights& place,
               bool bias = true);
 
+  /// A convolution of one position: NAME.weight (out, in, 1). No adapters.
+  void pointwise(const std::string& name, std::int64_t out, std::int64_t in, LinearWeights& place,
+                 bool bias = true);
+
   const NamedShapes& shapes() const { return shapes_; }
   const LinearLayers& linear_layers() const { return linear_layers_; }
 
@@ -48,6 +52,16 @@ class ParameterWalk {
 };
 
 std::int64_t count_values(const NamedShapes& shapes);
+
+/// While it lives, networks made on this thread have parameters of the right shapes without memory
+/// of their own: for a loader, which gives each its tensor (set_data) instead of filling zeros.
+class WithoutMemory {
+ public:
+  WithoutMemory();
+  ~WithoutMemory();
+  WithoutMemory(const WithoutMemory&) = delete;
+  WithoutMemory& operator=(const WithoutMemory&) = delete;
+};
 
 class Network : public torch::nn::Module {
  public:

@@ -12,13 +12,19 @@ constexpr double kRopeTheta = 10000;
 
 /// How a model was stretched to longer contexts than it was first trained on.
 struct RopeScaling {
-  enum class Kind { None, Linear, Llama3 };
+  enum class Kind { None, Linear, Llama3, Yarn };
   Kind kind = Kind::None;
-  double factor = 1;                       ///< both kinds: frequencies are divided by it
+  double factor = 1;                       ///< all kinds: frequencies are divided by it
   double low_factor = 1, high_factor = 4;  ///< Llama 3: which frequencies are slow and fast
-  std::int64_t original_length = 8192;     ///< Llama 3: the context before stretching
+  double slow_turns = 1, fast_turns = 32;  ///< YaRN: the same, in turns within original_length
+  bool whole_places = true;                ///< YaRN: these fall on whole pairs of values
+  std::int64_t original_length = 8192;     ///< Llama 3, YaRN: the context before stretching
+  double attention_factor = 1;             ///< YaRN: cosines and sines are multiplied by it
   bool operator==(const RopeScaling&) const = default;
 };
+
+/// What YaRN multiplies cosines and sines by, if nothing else is said: 1 + ln(factor) / 10.
+double yarn_attention_factor(double factor);
 
 /// Angles per position of each pair of values: (size / 2), f32, on the host.
 at::Tensor rope_frequencies(std::int64_t size, double theta = kRopeTheta,
