@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: Apache-2.0
+// LibTorch's process group over Gloo, and its TCP store for the meeting and the signs of life. The
+// wheel has the library but not Gloo's headers: without those of the system nothing is built here.
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "ubique/base/error.h"
+#include "ubique/base/text/text.h"
+#include "ubique/dist/transport.h"
+
+#ifdef UBIQUE_HAS_GLOO
+#define USE_C10D_GLOO 1  // the headers ask for it
+#include <netdb.h>
+
+#include <chrono>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
+#include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
+#include <torch/csrc/distributed/c10d/TCPStore.hpp>
+
+#include "ubique/dist/signs_of_life.h"
+#endif
+
+namespace ubique::dist {
+
+Patience read_patience(const Environment& environment) {
+  const auto seconds = [&](const char* name, double usual) {
+    const auto text = environment(name);
+    if (!text || text->empty()) return usual;
+    const auto value = parse_number(*text);
+    check(value && *value >= 1, ErrorKind::Usage,
+          "[dist.patience] {} is not a time; got '{}', expected seconds, 1 or more.", name, *text);
+    return *value;
+  };
+  const Patience usual;
+  return {seconds("UBIQUE_DIST_TIMEOUT", usual.silence),
+          seconds("UBIQUE_DIST_JOIN_TIMEOUT", usual.joining)};
+}
+
+#ifdef UBIQUE_HAS_GLOO
+
+namespace {
+
+using namespace std::chrono_literals;
+using Milliseconds = std::chrono::milliseconds;
+
+constexpr Milliseconds kBetweenLooks = 1s;
+// Longer than a validation or the writing of a checkpoint on rank 0 alone.
+constexpr Milliseconds kLongestExchange = 2h;
+
+Milliseconds milliseconds(double seconds) {
+  return Milliseconds(static_cast<std::int64_t>(seconds * 1000));
+}
+
+std::string text_of(const std::exception& error) {
+  const auto* known = dynamic_cast<const c10::Error*>(&error);
+  const std::string text = known != nullptr ? known->what_without_backtrace() : error.what();
+  return text.substr(0, text.find('\n'));
+}
+
+void check_resolves(const Place& place) {
+  addrinfo* found = nullptr;
+  const int error = ::getaddrinfo(place.host.c_str(), nullptr, nullptr, &found);
+  if (found != nullptr) ::freeaddrinfo(found);
+  check(error == 0, ErrorKind::Usage,
+        "[dist.join] the machine of rank 0 cannot be found; got MASTER_ADDR '{}' ({}), expected a "
+        "name or an address that resolves here.",
+        place.host, ::gai_strerror(error));
+}
+
+/// Why the meeting failed, in words.
+[[noreturn]] void fail_to_meet(const Place& place, const std::string& error) {
+  const bool in_use = error.find("EADDRINUSE") != std::string::npos;
+  check(!in_use, ErrorKind::Usage,
+        "[dist.join] rank 0 cannot listen: port {} is in use; expected a free one. Set another "
+        "MASTER_PORT for all ranks.",
+        place.port);
+  fail(ErrorKind::Device,
+       "[dist.join] the {} ranks did not all meet at {}:{}; got \"{}\" on rank {}. See that all "
+       "were started, with the same MASTER_ADDR and MASTER_PORT, and that no firewall is between.",
+       place.size, place.host, place.port, error, place.rank);
+}
+
+c10::intrusive_ptr<c10d::Store> make_store(const Place& place, Milliseconds timeout, bool serve) {
+  c10d::TCPStoreOptions options;
+  options.port = static_cast<std::uint16_t>(place.port);
+  options.isServer = serve;
+  options.waitWorkers = false;
+  options.timeout = timeout;
+  return c10::make_intrusive<c10d::PrefixStore>(
+      fmt::format("ubique/{}", place.attempt),
+      c10::make_intrusive<c10d::TCPStore>(place.host, options));
+}
+
+/// Gloo's own connections leave by this interface, or by the one whose address this machine's name
+/// resolves to.
+std::shared_ptr<::gloo::transport::Device> make_device(const Place& place) {
+  using Group = c10d::ProcessGroupGloo;
+  const auto interface = process_environment("GLOO_SOCKET_IFNAME");
+  if (interface && !interface->empty()) return Group::createDeviceForInterface(*interface);
+  if (place.local_size == place.size) return Group::createDeviceForHostname("127.0.0.1");
+  return Group::createDefaultDevice();
+}
+
+Notes notes_in(const c10::intrusive_ptr<c10d::Store>& store) {
+  const auto bytes = [](const std::string& text) {
+    return std::vector<std::uint8_t>(text.begin(), text.end());
+  };
+  return {[store, bytes](const std::string& key, const std::string& value) {
+            store->set(key, bytes(value));
+          },
+          [store](const std::string& key) -> std::optional<std::string> {
+            if (!store->check({key})) return std::nullopt;
+            const auto value = store->get(key);
+            return std::string(value.begin(), value.end());
+          }};
+}
+
+class GlooTransport final : public Transport {
+ public:
+  GlooTransport(const Place& place, const Patience& patience)
+      : store_(make_store(place, milliseconds(patience.joining),
+                          place.rank == 0 && !place.launcher_listens)) {
+    auto options = c10d::ProcessGroupGloo::Options::create(milliseconds(patience.joining));
+    options->devices.push_back(make_device(place));
+    group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(store_, place.rank, place.size, options);
+    group_->setTimeout(kLongestExchange);
+    const auto notes = make_store(place, milliseconds(patience.silence), false);
+    life_ =
+        std::make_unique<SignsOfLife>(place.rank, place.size, patience.silence, notes_in(notes));
+  }
+
+  /// A group with an unfinished exchange would wait for it: then the end of the process ends it.
+  ~GlooTransport() override {
+    life_.reset();
+    if (failed_) [[maybe_unused]]
+      auto* kept = group_.release();
+  }
+
+  void gather(at::Tensor all, at::Tensor mine) override {
+    auto flat = all.view(-1), own = mine.view(-1);
+    finish([&] { return group_->_allgather_base(flat, own); });
+  }
+
+  void exchange(at::Tensor received, at::Tensor sent, const std::vector<std::int64_t>& from_each,
+                const std::vector<std::int64_t>& to_each) override {
+    auto from = from_each, to = to_each;
+    finish([&] { return group_->alltoall_base(received, sent, from, to); });
+  }
+
+  void broadcast(at::Tensor tensor, int from) override {
+    std::vector<at::Tensor> tensors = {tensor};
+    c10d::BroadcastOptions options;
+    options.rootRank = from;
+    finish([&] { return group_->broadcast(tensors, options); });
+  }
+
+  void note_step(std::int64_t step) override { life_->note_step(step); }
+  void leave(const std::string& why) override { life_->leave(why); }
+
+ private:
+  template <typename Start>
+  void finish(const Start& start) {
+    life_->note_exchange();
+    std::string error;
+    try {
+      const auto work = start();
+      while (!done(*work)) {
+        if (const auto trouble = life_->trouble()) lose(*trouble);
+      }
+      return;
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& caught) {
+      error = text_of(caught);
+    }
+    lose(life_->explain(error));
+  }
+
+  [[noreturn]] void lose(const std::string& why) {
+    failed_ = true;
+    life_->leave(why);
+    fail(ErrorKind::Device,
+         "[dist.exchange] {}. The run stops here; start it again with --resume to go on from its "
+         "last checkpoint.",
+         why);
+  }
+
+  /// Waits a little. An exchange that failed throws.
+  static bool done(c10d::Work& work) {
+    try {
+      return work.wait(kBetweenLooks);
+    } catch (const std::exception&) {
+      if (work.isCompleted()) throw;
+      return false;
+    }
+  }
+
+  c10::intrusive_ptr<c10d::Store> store_;
+  c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
+  std::unique_ptr<SignsOfLife> life_;
+  bool failed_ = false;
+};
+
+}  // namespace
+
+bool has_gloo() { return true; }
+
+std::unique_ptr<Transport> connect_gloo(const Place& place, const Patience& patience) {
+  check_resolves(place);
+  try {
+    return std::make_unique<GlooTransport>(place, patience);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    fail_to_meet(place, text_of(error));
+  }
+}
+
+#else
+
+bool has_gloo() { return false; }
+
+std::unique_ptr<Transport> connect_gloo(const Place& place, const Patience& /*patience*/) {
+  fail(ErrorKind::Internal, "[dist.join] built without Gloo; got {} processes, expected 1.",
+       place.size);
+}
+
+#endif
+
+}  // namespace ubique::dist

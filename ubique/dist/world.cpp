@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// Texts, rows and sums, made of three exchanges of the transport.
+#include "ubique/dist/world.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <numeric>
+
+#include "ubique/base/error.h"
+
+namespace ubique::dist {
+namespace {
+
+// A short text fits into the first message, which all ranks send anyway.
+constexpr std::int64_t kFirstMessage = 1024;
+constexpr std::int64_t kLengthBytes = sizeof(std::int64_t);
+
+at::Tensor bytes_of(const std::string& text, std::int64_t length) {
+  auto bytes = at::zeros({length}, at::kByte);
+  std::memcpy(bytes.data_ptr(), text.data(), std::min<std::size_t>(text.size(), length));
+  return bytes;
+}
+
+std::string text_of(const at::Tensor& bytes, std::int64_t from, std::int64_t length) {
+  const auto* data = static_cast<const char*>(bytes.const_data_ptr());
+  return {data + from, static_cast<std::size_t>(length)};
+}
+
+std::string with_length(const std::string& text) {
+  const auto length = static_cast<std::int64_t>(text.size());
+  std::array<char, kLengthBytes> head{};
+  std::memcpy(head.data(), &length, head.size());
+  return std::string(head.data(), head.size()) + text;
+}
+
+std::int64_t length_in(const at::Tensor& message) {
+  std::int64_t length = 0;
+  std::memcpy(&length, message.const_data_ptr(), kLengthBytes);
+  return length;
+}
+
+/// The tensor's bytes as a contiguous byte tensor on the host.
+at::Tensor raw_bytes(const at::Tensor& tensor) {
+  return tensor.detach().contiguous().cpu().view(-1).view(at::kByte);
+}
+
+/// Sums a block of columns (k, width): each rank adds up its own share of them, then tells it to
+/// the others.
+at::Tensor sum_block(Transport& transport, const at::Tensor& rows,
+                     const std::vector<std::int64_t>& counts) {
+  const auto ranks = static_cast<std::int64_t>(counts.size());
+  const auto width = rows.size(1), share = (width + ranks - 1) / ranks;
+  auto sent = at::zeros({ranks, rows.size(0), share}, rows.options());
+  for (std::int64_t r = 0; r < ranks && r * share < width; ++r) {
+    const auto columns = std::min(share, width - r * share);
+    sent[r].narrow(1, 0, columns).copy_(rows.narrow(1, r * share, columns));
+  }
+  const auto total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+  auto received = at::empty({total, share}, rows.options());
+  const std::vector<std::int64_t> to_each(counts.size(), rows.size(0));
+  transport.exchange(received, sent.view({-1, share}), counts, to_each);
+  auto sum = received[0].clone();
+  for (std::int64_t i = 1; i < total; ++i) sum.add_(received[i]);
+  auto all = at::empty({ranks, share}, rows.options());
+  transport.gather(all, sum);
+  return all.view(-1).narrow(0, 0, width);
+}
+
+}  // namespace
+
+World::World(Place place, std::unique_ptr<Transport> transport)
+    : place_(std::move(place)), transport_(std::move(transport)) {}
+World::~World() = default;
+World::World(World&&) noexcept = default;
+World& World::operator=(World&&) noexcept = default;
+
+std::vector<std::string> World::gather(const std::string& mine) const {
+  if (is_alone()) return {mine};
+  auto all = at::empty({size(), kFirstMessage}, at::kByte);
+  transport_->gather(all, bytes_of(with_length(mine), kFirstMessage));
+  std::int64_t longest = 0;
+  for (int i = 0; i < size(); ++i) longest = std::max(longest, length_in(all[i]));
+  if (longest > kFirstMessage - kLengthBytes) {
+    all = at::empty({size(), longest + kLengthBytes}, at::kByte);
+    transport_->gather(all, bytes_of(with_length(mine), longest + kLengthBytes));
+  }
+  std::vector<std::string> texts;
+  for (int i = 0; i < size(); ++i) {
+    texts.push_back(text_of(all[i], kLengthBytes, length_in(all[i])));
+  }
+  return texts;
+}
+
+std::string World::from_first(const std::string& mine) const {
+  return is_alone() ? mine : gather(is_first() ? mine : std::string()).front();
+}
+
+void World::broadcast(const at::Tensor& tensor, int from) const {
+  if (is_alone() || tensor.numel() == 0) return;
+  auto bytes = raw_bytes(tensor);
+  if (tensor.is_cpu()) bytes = bytes.clone();
+  transport_->broadcast(bytes, from);
+  if (rank() == from) return;
+  tensor.detach().copy_(bytes.view(tensor.scalar_type()).view(tensor.sizes()));
+}
+
+at::Tensor World::gather_rows(const at::Tensor& mine) const {
+  if (is_alone()) return mine;
+  std::vector<std::int64_t> counts;
+  for (const auto& text : gather(std::to_string(mine.size(0)))) counts.push_back(std::stoll(text));
+  const auto most = *std::ranges::max_element(counts);
+  auto shape = mine.sizes().vec();
+  shape[0] = most;
+  auto padded = at::zeros(shape, mine.options().device(at::kCPU).requires_grad(false));
+  padded.narrow(0, 0, mine.size(0)).copy_(mine.detach());
+  const auto sent = raw_bytes(padded);
+  auto all = at::empty({size(), sent.size(0)}, at::kByte);
+  if (sent.size(0) > 0) transport_->gather(all, sent);
+  std::vector<at::Tensor> rows;
+  for (int i = 0; i < size(); ++i) {
+    rows.push_back(all[i].view(mine.scalar_type()).view(shape).narrow(0, 0, counts[i]));
+  }
+  return at::cat(rows).to(mine.device());
+}
+
+at::Tensor World::sum_rows(const at::Tensor& mine, const std::vector<std::int64_t>& counts) const {
+  const auto rows = mine.detach().cpu();
+  if (is_alone()) {
+    auto sum = rows[0].clone();
+    for (std::int64_t i = 1; i < rows.size(0); ++i) sum.add_(rows[i]);
+    return sum.to(mine.device());
+  }
+  constexpr std::int64_t kBlock = 1 << 22;  // columns at a time: what is sent is copied
+  const auto length = rows.size(1);
+  auto sum = at::empty({length}, rows.options());
+  for (std::int64_t first = 0; first < length; first += kBlock) {
+    const auto width = std::min(kBlock, length - first);
+    sum.narrow(0, first, width).copy_(sum_block(*transport_, rows.narrow(1, first, width), counts));
+  }
+  return sum.to(mine.device());
+}
+
+void World::note_step(std::int64_t step) const {
+  if (transport_) transport_->note_step(step);
+}
+
+void World::leave(const std::string& why) const {
+  if (transport_) transport_->leave(why);
+}
+
+World& world() {
+  static World only;
+  return only;
+}
+
+void join(const Place& place) {
+  if (place.size == 1 || !world().is_alone()) return;
+  check(has_gloo(), ErrorKind::Usage,
+        "[dist.join] this program was built without Gloo, which moves data between processes; got "
+        "{} processes, expected 1. Install libgloo-dev (tools/setup does) and build again.",
+        place.size);
+  world() = World(place, connect_gloo(place, read_patience(process_environment)));
+}
+
+}  // namespace ubique::dist
