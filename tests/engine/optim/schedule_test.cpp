@@ -31,6 +31,21 @@ Recipe one_cycle(double warmup) {
 
 }  // namespace
 
+TEST_CASE("schedule: linear rises in its warm-up and reaches the floor after the last step") {
+  auto recipe = recipe_of("linear");
+  recipe.schedule.warmup_steps = 10;
+  const auto schedule = make_schedule(recipe, 110);
+  CHECK(std::abs(schedule->at(0).lr - 1e-4) < 1e-18);
+  CHECK(schedule->at(9).lr == 1e-3);
+  for (const std::int64_t step : {20, 50, 109}) {
+    const auto expected = 1e-3 * static_cast<double>(110 - step) / (110 - 9);
+    CHECK(std::abs(schedule->at(step).lr - expected) < 1e-15);
+  }
+  CHECK(schedule->at(200).lr == 0);
+  recipe.schedule.floor = 0.1;
+  CHECK(std::abs(make_schedule(recipe, 110)->at(110).lr - 1e-4) < 1e-18);
+}
+
 TEST_CASE("schedule: onecycle has PyTorch's numbers, lr and momentum") {
   const auto schedule = make_schedule(one_cycle(0.01), 7400);
   struct Row {

@@ -115,6 +115,20 @@ TEST_CASE("report: the page loads nothing from elsewhere") {
   }
 }
 
+TEST_CASE("report: a sound is a player; too many bytes are links to the run's files, or left out") {
+  ReportContent content;
+  content.sounds = {{"epoch 1 <b>", "wav", "RIFF", "previews/1.wav"},
+                    {"long", "ogg", std::string(std::size_t{5} << 20U, 'x'), "previews/2.ogg"},
+                    {"long, nowhere", "ogg", std::string(std::size_t{5} << 20U, 'x')}};
+  const auto page = page_of(content, {}, {});
+  CHECK(contains(page, "<audio controls preload=\"none\" src=\"data:audio/wav;base64,UklGRg==\">"));
+  CHECK(contains(page, "epoch 1 &lt;b&gt;"));
+  CHECK(contains(page, "src=\"previews/2.ogg\""));
+  CHECK(!contains(page, "nowhere"));
+  CHECK(count_of(page, "<audio") == 2);
+  CHECK(page.size() < (std::size_t{1} << 20U));
+}
+
 TEST_CASE("report: every text from outside is escaped") {
   const std::string evil = "<script>alert('x')</script>\"&";
   plan::Plan plan;

@@ -50,10 +50,11 @@ struct GraphHeads {
 };
 
 /// Cosines or sines of positions (B, n) times frequencies (r / 2): (B, 1, n, r), the second half of
-/// the last axis repeating the first.
+/// the last axis repeating the first; multiplied by a factor.
 struct GraphAngles {
   io::HostTensor frequencies;
   bool sines = false;
+  double factor = 1;
 };
 
 /// Rotary position embedding of the first `rotated` of `size` values of each head. Inputs: x, its

@@ -18,6 +18,10 @@ namespace torch::nn {
 class Module;
 }
 
+namespace ubique::dist {
+class World;
+}
+
 namespace ubique::engine {
 
 class Model {
@@ -39,11 +43,15 @@ class Model {
   virtual Step step(const Batch& batch) = 0;
 
   /// Recurrent state beside the weights, kept from update to update and saved in checkpoints. Made
-  /// by apply_plan() and written in place.
+  /// by apply_plan() and written in place. A tensor with a row for each sample of an update is
+  /// shared out among the ranks as the samples are.
   virtual NamedTensors persistent_state() { return {}; }
   /// Leaf tensors beside the parameters that received gradients since the last commit_state(), for
   /// the task's own optimizer.
   virtual NamedTensors extra_leaves() { return {}; }
+  /// In a run of several processes, before the update: makes those leaves and their gradients the
+  /// ones of all ranks, in the order of ranks.
+  virtual void gather_leaves(const dist::World& /*world*/) {}
   /// After an update: what its steps computed becomes the persistent state. `bad` is an f32 device
   /// scalar, 1 if the update was skipped.
   virtual void commit_state(const at::Tensor& /*bad*/) {}

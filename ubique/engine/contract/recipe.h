@@ -25,15 +25,15 @@ struct OptimizerOptions {
 };
 
 struct ScheduleOptions {
-  std::string name = "constant";                     ///< constant, onecycle, cosine, plateau
-  std::int64_t steps = 0;                            ///< its length; 0 = the whole run
-  double warmup = 0;                                 ///< share of all steps (onecycle: pct_start)
-  std::optional<std::int64_t> warmup_steps;          ///< overrides `warmup`; not for onecycle
-  std::int64_t warmup_least = 0, warmup_most = 0;    ///< steps of `warmup`; 0 = no limit
-  double div_factor = 25, final_div_factor = 1e4;    ///< onecycle
+  std::string name = "constant";                   ///< constant, linear, onecycle, cosine, plateau
+  std::int64_t steps = 0;                          ///< its length; 0 = the whole run
+  double warmup = 0;                               ///< share of all steps (onecycle: pct_start)
+  std::optional<std::int64_t> warmup_steps;        ///< overrides `warmup`; not for onecycle
+  std::int64_t warmup_least = 0, warmup_most = 0;  ///< steps of `warmup`; 0 = no limit
+  double div_factor = 25, final_div_factor = 1e4;  ///< onecycle
   double base_momentum = 0.85, max_momentum = 0.95;  ///< onecycle cycles beta1 or momentum
   bool cycle_momentum = true;
-  double floor = 0;  ///< cosine: share of lr at the end
+  double floor = 0;  ///< linear, cosine: share of lr at the end
   double factor = 0.1, threshold = 1e-4;
   std::int64_t patience = 10;
   double min_lr = 0;  ///< plateau
@@ -66,11 +66,11 @@ bool higher_is_better(std::string_view score);
 /// Keys: epochs, max_steps, optimizer, lr, weight_decay (wd),
 /// decay_matrices_only, beta1, beta2, eps, momentum,
 /// nesterov, schedule, schedule_steps, warmup, warmup_steps, warmup_steps_min, warmup_steps_max,
-/// div_factor, final_div_factor, base_momentum, max_momentum, cycle_momentum, lr_floor (cosine),
-/// plateau_factor, plateau_threshold, plateau_patience, min_lr, clip_norm, ema (a decay, or on with
-/// ema_rate), watch, watch_higher, min_delta, patience, validate_every, checkpoint_every,
-/// checkpoint_epochs, keep, max_bad_steps, seed. A score that a person names is better as its name
-/// says, unless watch_higher is given. Usage error for values that cannot be.
+/// div_factor, final_div_factor, base_momentum, max_momentum, cycle_momentum, lr_floor (linear,
+/// cosine), plateau_factor, plateau_threshold, plateau_patience, min_lr, clip_norm, ema (a decay,
+/// or on with ema_rate), watch, watch_higher, min_delta, patience, validate_every,
+/// checkpoint_every, checkpoint_epochs, keep, max_bad_steps, seed. A score that a person names is
+/// better as its name says, unless watch_higher is given. Usage error for values that cannot be.
 Recipe read_recipe(const Config& config, const Recipe& defaults);
 
 /// Warnings about a run of few updates: a warm-up as long as the run, and averaged weights (EMA)

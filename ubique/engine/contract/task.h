@@ -26,6 +26,15 @@ struct ReportText {
   std::string text;
 };
 
+/// A sound for the report, as the bytes of a sound file.
+struct ReportSound {
+  std::string caption;
+  std::string format;  ///< "wav", "ogg", "flac" or "mp3"
+  std::string bytes;   ///< of the file
+  std::string file =
+      {};  ///< its path in the run folder, linked where the page would grow too large
+};
+
 /// The results of one epoch; `step` is its last step.
 struct EpochRecord {
   std::int64_t epoch = 0, step = 0;
@@ -49,6 +58,8 @@ class Task {
   virtual Scores validate_last() { return validate(); }
   /// A few pictures of what the model does now, for the report; called as validate() is.
   virtual std::vector<ReportPicture> pictures() { return {}; }
+  /// A few sounds that the model makes now, for the report; called as validate() is.
+  virtual std::vector<ReportSound> sounds() { return {}; }
   /// A few texts of what the model writes now, for the log, the metrics and the report; called
   /// after validate(), as that is.
   virtual std::vector<ReportText> texts() { return {}; }

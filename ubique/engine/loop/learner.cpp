@@ -69,11 +69,13 @@ NamedTensors training_weights(const Checkpoint& checkpoint) {
   return replaced(checkpoint.model, under(checkpoint.trainer, "weights"));
 }
 
-Learner::Learner(Task& task, const plan::Plan& plan, c10::Device device, std::int64_t total_steps)
+Learner::Learner(Task& task, const plan::Plan& plan, c10::Device device, std::int64_t total_steps,
+                 const dist::World& world)
     : task_(task),
       model_(task.model()),
       plan_(plan),
       device_(device),
+      world_(world),
       parameters_(trainable_parameters(model_.network())),
       optimizer_(choose_optimizer(task, plan, parameters_)),
       schedule_(make_schedule(task.recipe(), total_steps)),
@@ -83,6 +85,20 @@ Learner::Learner(Task& task, const plan::Plan& plan, c10::Device device, std::in
       skipped_(device),
       statistics_(running_statistics(model_.network())) {
   model_.network().train();
+  if (!world_.is_alone()) {
+    ranks_.emplace(world_, parameters_, running_statistics(model_.network()));
+  }
+  set_plan(plan);
+}
+
+void Learner::set_plan(const plan::Plan& plan) {
+  plan_ = plan;
+  recorded_.reset();
+  if (!ranks_) return;
+  const Shard shard{world_.rank(), world_.size(), plan.effective_batch.value,
+                    plan.micro_batch.value};
+  const auto ranks = shard.ranks;
+  ranks_->choose_order((shard.parts() + ranks - 1) / ranks);
 }
 
 void Learner::begin() {
@@ -90,9 +106,11 @@ void Learner::begin() {
   before_ = generator_states(device_);
   optimizer_->zero_grad();
   sum_.emplace(model_, scaler_, device_.type(), autocast_of(plan_));
+  if (ranks_) ranks_->begin();
 }
 
 void Learner::add(const Batch& batch) {
+  if (ranks_) return ranks_->add(*sum_, to_device(batch, device_, plan_));
   if (is_recordable(batch)) return add_recorded(batch);
   sum_->add(to_device(batch, device_, plan_));
 }
@@ -100,6 +118,10 @@ void Learner::add(const Batch& batch) {
 UpdateResult Learner::finish(std::int64_t step) {
   if (replay_pending_) return finish_recorded(step);
   const c10::NoGradGuard no_gradients;
+  if (ranks_) {
+    ranks_->reduce(*sum_, statistics_);
+    model_.gather_leaves(world_);
+  }
   UpdateResult result;
   result.rates = schedule_->at(step);
   result.weight = sum_->weight();

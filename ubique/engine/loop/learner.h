@@ -8,11 +8,14 @@
 #include <optional>
 
 #include "ubique/device/recording.h"
+#include "ubique/dist/world.h"
 #include "ubique/engine/checkpoint/checkpoint.h"
 #include "ubique/engine/contract/task.h"
 #include "ubique/engine/optim/ema.h"
 #include "ubique/engine/optim/optimizer.h"
 #include "ubique/engine/optim/schedule.h"
+#include "ubique/engine/ranks/rank_sum.h"
+#include "ubique/engine/ranks/shard.h"
 #include "ubique/engine/step/generators.h"
 #include "ubique/engine/step/gradient_accumulation.h"
 #include "ubique/engine/step/nonfinite.h"
@@ -34,8 +37,10 @@ struct UpdateResult {
 
 class Learner {
  public:
-  /// The network is on the device already.
-  Learner(Task& task, const plan::Plan& plan, c10::Device device, std::int64_t total_steps);
+  /// The network is on the device already. With several ranks each adds its own micro-batches, and
+  /// all make the same update.
+  Learner(Task& task, const plan::Plan& plan, c10::Device device, std::int64_t total_steps,
+          const dist::World& world = dist::world());
 
   /// begin, add (once or more), then finish; or discard, which restores the state before begin.
   /// With the plan's graph_capture, an update of one batch is recorded once and replayed from then
@@ -45,11 +50,17 @@ class Learner {
   UpdateResult finish(std::int64_t step);
   void discard();
 
+  // With several ranks all of them call these in every update: the first between begin() and
+  // add(), with the weight of this rank's first micro-batch that has any; the second before
+  // finish(), with news for the others. A single rank need not.
+  void agree_on_weight(double mine);
+  std::vector<Json> share(const Json& news);
+  /// All ranks: gets the persistent state of the samples that other ranks compute.
+  void collect_state(const Shard& shard);
+  std::string weights_digest() const;  ///< of all that the network's state dict holds
+
   /// Continues with another micro-batch or more gradient checkpointing.
-  void set_plan(const plan::Plan& plan) {
-    plan_ = plan;
-    recorded_.reset();
-  }
+  void set_plan(const plan::Plan& plan);
 
   /// Runs `work` with the network in eval mode, with averaged weights if there are any, without
   /// gradients, under the plan's autocast. Everything is restored afterwards, torch's random
@@ -83,6 +94,7 @@ class Learner {
   Model& model_;
   plan::Plan plan_;
   c10::Device device_;
+  const dist::World& world_;
   NamedTensors parameters_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<Schedule> schedule_;
@@ -93,6 +105,7 @@ class Learner {
   StatisticsBackup statistics_;
   GeneratorStates before_;  // from before the current update
   std::optional<GradientAccumulation> sum_;
+  std::optional<RankSum> ranks_;  // none: this process is alone
 
   /// A recorded update of one batch, with the tensors that each replay reads and writes.
   struct Recorded {

@@ -27,14 +27,16 @@ std::string samples_text(const std::vector<std::int64_t>& indices) {
 class MicroBatchSource {
  public:
   MicroBatchSource(data::Sampler sampler, data::Cursor start, std::int64_t updates,
-                   std::int64_t size)
-      : sampler_(std::move(sampler)), cursor_(start), left_(updates), size_(size) {}
+                   std::int64_t size, const Shard& shard)
+      : sampler_(std::move(sampler)), cursor_(start), left_(updates), size_(size), shard_(shard) {}
 
   std::optional<data::MicroBatch> next() {
-    if (waiting_.empty()) {
+    while (waiting_.empty()) {  // of a short update a rank may have none
       if (left_ <= 0) return std::nullopt;
-      for (auto& micro_batch : sampler_.micro_batches(cursor_, size_))
+      for (auto& micro_batch : sampler_.micro_batches(cursor_, size_)) {
+        if (shard_.ranks > 1 && !shard_.has(micro_batch.part)) continue;
         waiting_.push_back(std::move(micro_batch));
+      }
       cursor_ = sampler_.after(cursor_);
       --left_;
     }
@@ -47,6 +49,7 @@ class MicroBatchSource {
   data::Sampler sampler_;
   data::Cursor cursor_;
   std::int64_t left_, size_;
+  Shard shard_;
   std::deque<data::MicroBatch> waiting_;
 };
 
@@ -75,9 +78,9 @@ LoadedBatch load_batch(const Dataset& dataset, data::MicroBatch micro_batch, std
 }
 
 Loader::Loader(const Dataset& dataset, data::Sampler sampler, const plan::Plan& plan,
-               std::uint64_t seed, data::Cursor start, std::int64_t updates) {
+               std::uint64_t seed, data::Cursor start, std::int64_t updates, const Shard& shard) {
   auto source = std::make_shared<MicroBatchSource>(std::move(sampler), start, updates,
-                                                   plan.micro_batch.value);
+                                                   plan.micro_batch.value, shard);
   const bool pinned = plan.pinned_memory.value;
   auto jobs = [&dataset, source, seed,
                pinned]() -> std::optional<data::Prefetch<LoadedBatch>::Job> {

@@ -10,6 +10,7 @@
 #include "ubique/data/prefetch.h"
 #include "ubique/data/sampler.h"
 #include "ubique/engine/contract/dataset.h"
+#include "ubique/engine/ranks/shard.h"
 #include "ubique/plan/plan.h"
 
 namespace ubique::engine {
@@ -21,9 +22,10 @@ struct LoadedBatch {
 
 class Loader {
  public:
-  /// Loads `updates` updates from `start` on, in micro-batches of the plan's size.
+  /// Loads `updates` updates from `start` on, in micro-batches of the plan's size; those of one
+  /// rank if `shard` says so.
   Loader(const Dataset& dataset, data::Sampler sampler, const plan::Plan& plan, std::uint64_t seed,
-         data::Cursor start, std::int64_t updates);
+         data::Cursor start, std::int64_t updates, const Shard& shard = {});
 
   /// An error of the dataset is thrown when its batch is due, and names the samples.
   LoadedBatch next();

@@ -78,7 +78,7 @@ void TrainingRun::log_update(const UpdateResult& update) {
   const auto memory = device::memory_use(device_);
   record.memory_now = memory.current_bytes;
   record.memory_peak = memory.peak_bytes;
-  folder_.log_step(record);
+  if (folder_) folder_->log_step(record);
   note_ = note_of(record, recipe_, state_.scores, plan_);
   stop_if_all_skipped(update, values[4], record);
 }
@@ -87,7 +87,7 @@ void TrainingRun::stop_if_all_skipped(const UpdateResult& update, double in_a_ro
                                       const StepRecord& record) {
   if (in_a_row < static_cast<double>(recipe_.max_bad_steps)) return;
   const auto kept = dump_update(update);
-  if (options_.report) write_report("stopped: gradients that are not finite");
+  if (options_.report && folder_) write_report("stopped: gradients that are not finite");
   fail(ErrorKind::Input,
        "[engine.guard] {:.0f} updates in a row had gradients that are not finite; at step {} got "
        "loss {}, lr {:.3g}{}. The last of them is kept with its batch in {}: --resume-from that "
@@ -101,7 +101,7 @@ bool TrainingRun::write_report(const std::string& status) {
   device::synchronize(device_);  // outside the try block: errors of earlier work belong to the run
   report_time_ = Clock::now();
   try {
-    folder_.write_report(report_content(status));
+    folder_->write_report(report_content(status));
   } catch (const std::exception& error) {
     log::warn("[engine.report] the report could not be written; got \"{}\". The run goes on.",
               error.what());
@@ -117,6 +117,7 @@ ReportContent TrainingRun::report_content(const std::string& status) {
   content.predicted_bytes = plan_.memory.total;
   content.measured_bytes = device::memory_use(device_).peak_bytes;
   content.pictures = learner_->in_eval_mode([&] { return task_.pictures(); });
+  content.sounds = learner_->in_eval_mode([&] { return task_.sounds(); });
   content.status = status;
   content.facts = {{"model", model_.config()},
                    {"training set", fmt::format("{} samples", sampler_.samples())},

@@ -11,7 +11,10 @@ namespace ubique::engine {
 /// the first update shows whether it fits.
 void TrainingRun::try_micro_batch() {
   while (plan_.micro_batch.value > 1 && !plan_.micro_batch_asked) {
-    const auto message = try_batch(*learner_, task_.training_set(), plan_);
+    auto message = try_batch(*learner_, task_.training_set(), plan_);
+    for (const auto& failure : world_.gather(message)) {
+      if (message.empty()) message = failure;
+    }
     if (message.empty()) return;
     retry_with_less_memory(message);
   }
@@ -21,6 +24,7 @@ void TrainingRun::retry_with_less_memory(const std::string& why) {
   loader_.reset();
   device::empty_cache(device_);
   const auto before = plan_;
+  learner_->collect_state(shard());  // with other micro-batches, ranks have other samples
   plan_ = reduce_memory(plan_, model_.needs(), why);
   if (plan_.micro_batch.value != before.micro_batch.value) {
     log::warn(
@@ -39,12 +43,12 @@ void TrainingRun::retry_with_less_memory(const std::string& why) {
   state_.micro_batch = plan_.micro_batch.value;
   state_.checkpointing = plan_.checkpointing.value;
   state_.segments = plan_.segments;
-  folder_.write_plan(plan_);
+  if (folder_) folder_->write_plan(plan_);
 }
 
 void TrainingRun::start_loader() {
   loader_ = std::make_unique<Loader>(task_.training_set(), sampler_, plan_, recipe_.seed,
-                                     state_.cursor, total_ - state_.step);
+                                     state_.cursor, total_ - state_.step, shard());
 }
 
 }  // namespace ubique::engine

@@ -57,7 +57,7 @@ TrainResult TrainingRun::run() {
     if (epoch_is_over()) close_epoch();
     if (state_.step >= total_ || state_.stopped_early) break;
     make_update();
-    interrupted = stop();
+    interrupted = world_.is_alone() ? stop() : stop_agreed_;
   }
   loader_.reset();
   if (interrupted) save("last");
@@ -73,34 +73,39 @@ void TrainingRun::make_update() {
   epoch_mean_->add(update.loss, update.weight);
   ratios_.add(update.ratios);
   state_.cursor = sampler_.after(state_.cursor);
+  state_collected_ = false;
   ++state_.step;
   ++state_.open_updates;
   logged_samples_ += update.samples;
   if (log_is_due()) log_update(update);
   progress_->advance(1, note_);
+  world_.note_step(state_.step);
   if (recipe_.checkpoint_every > 0 && state_.step % recipe_.checkpoint_every == 0) {
     save(fmt::format("step-{}", state_.step));
     save("last");
-  } else if (Clock::now() - save_time_ >= options_.save_every) {
+  } else if (save_is_due()) {
     save("last");
   }
 }
 
-/// After out-of-memory, retries the update with a smaller micro-batch.
+bool TrainingRun::save_is_due() const {
+  return world_.is_alone() ? Clock::now() - save_time_ >= options_.save_every : save_agreed_;
+}
+
+/// After out-of-memory, of any rank, retries the update with a smaller micro-batch.
 UpdateResult TrainingRun::attempt_update() {
   for (;;) {
     std::string message;
+    seed_draws(0);  // repeated by those who record the update
     learner_->begin();
+    const auto weights = weights_to_compare();
     try {
-      for (bool whole = false; !whole;) {
-        const auto loaded = loader_->next();
-        learner_->add(loaded.batch);
-        whole = loaded.micro_batch.part + 1 == loaded.micro_batch.parts;
-      }
+      compute_micro_batches();
     } catch (const std::exception& error) {
       if (!device::is_out_of_memory(error)) throw;
       message = first_line(error);
     }
+    if (!world_.is_alone()) message = read_news(learner_->share(news(message, weights)));
     if (message.empty()) return learner_->finish(state_.step);
     learner_->discard();  // outside the catch block, so that the failed pass has freed its memory
     retry_with_less_memory(message);
@@ -117,14 +122,13 @@ void TrainingRun::close_epoch() {
   const bool due = last || (record.epoch >= recipe_.validate_from &&
                             (record.epoch + 1) % recipe_.validate_every == 0);
   if (due) {
-    state_.scores = record.scores =
-        learner_->in_eval_mode([&] { return last ? task_.validate_last() : task_.validate(); });
-    record.texts = learner_->in_eval_mode([&] { return task_.texts(); });
+    state_.scores = record.scores = validate(last);
+    if (folder_) record.texts = learner_->in_eval_mode([&] { return task_.texts(); });
     for (const auto& [caption, text] : record.texts) log::info("{}: {}", caption, text);
   }
   record.best = update_best(record.scores, record.train_loss, due);
   record.seconds = std::chrono::duration<double>(Clock::now() - epoch_start_).count();
-  folder_.log_epoch(record);
+  if (folder_) folder_->log_epoch(record);
   log::info("{}", epoch_text(record, recipe_.epochs));
 
   state_.open_updates = 0;
@@ -133,10 +137,11 @@ void TrainingRun::close_epoch() {
   const auto kept = recipe_.checkpoint_epochs;
   if (kept > 0 && (record.epoch + 1) % kept == 0) save(fmt::format("step-{}", state_.step));
   save("last");
-  learner_->in_eval_mode([&] { task_.epoch_closed(record, options_.folder); });
+  if (folder_) learner_->in_eval_mode([&] { task_.epoch_closed(record, options_.folder); });
   if (plan_.clear_cache.value) device::empty_cache(device_);
   constexpr auto kBetweenReports = std::chrono::minutes(1);
-  if (options_.report && Clock::now() - report_time_ > kBetweenReports) write_report("running");
+  if (options_.report && folder_ && Clock::now() - report_time_ > kBetweenReports)
+    write_report("running");
   epoch_start_ = Clock::now();
 }
 
@@ -197,10 +202,10 @@ TrainResult TrainingRun::result(bool interrupted) {
   device::synchronize(device_);
   result.measured_bytes = device::memory_use(device_).peak_bytes;
   result.seconds = seconds();
-  if (state_.best) result.best_checkpoint = folder_.checkpoint_path("best");
-  result.last_checkpoint = folder_.checkpoint_path("last");
+  if (state_.best) result.best_checkpoint = options_.folder / "checkpoints" / "best";
+  result.last_checkpoint = options_.folder / "checkpoints" / "last";
   progress_->finish(note_);
-  if (options_.report) {
+  if (options_.report && folder_) {
     const auto* status = interrupted            ? "interrupted"
                          : state_.stopped_early ? "stopped early"
                                                 : "finished";

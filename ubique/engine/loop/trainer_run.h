@@ -32,6 +32,17 @@ class TrainingRun {
   void check_same_model(const Checkpoint& checkpoint) const;
   void resume(const Checkpoint& checkpoint);
 
+  // trainer_ranks.cpp: what the ranks of a run tell each other
+  Shard shard() const;
+  void check_ranks() const;
+  std::optional<Checkpoint> share_checkpoint(std::optional<Checkpoint> mine) const;
+  std::string weights_to_compare() const;
+  Json news(const std::string& failure, const std::string& weights) const;
+  std::string read_news(const std::vector<Json>& all);
+  void seed_draws(std::int64_t part) const;
+  void compute_micro_batches();
+  Scores validate(bool last);
+
   // trainer_run.cpp: the loop
   bool epoch_is_over() const;
   void make_update();
@@ -48,6 +59,7 @@ class TrainingRun {
 
   // trainer_log.cpp
   bool log_is_due() const;
+  bool save_is_due() const;
   void log_update(const UpdateResult& update);
   void stop_if_all_skipped(const UpdateResult& update, double in_a_row, const StepRecord& record);
   bool write_report(const std::string& status);
@@ -66,7 +78,8 @@ class TrainingRun {
   plan::Plan plan_;
   const TrainOptions& options_;
   c10::Device device_;
-  RunFolder folder_;
+  const dist::World& world_;
+  std::optional<RunFolder> folder_;  // rank 0 writes, the others have none
   data::Sampler sampler_;
   std::int64_t total_;       // updates of the whole run
   std::string fingerprint_;  // of the training set
@@ -81,6 +94,9 @@ class TrainingRun {
   std::int64_t logged_samples_ = 0;
   RatioSums ratios_;
   double known_skipped_ = 0;
+  bool stop_agreed_ = false, save_agreed_ = false;  // by all ranks, in the last update
+  bool state_collected_ = false;                    // since the last update
+  bool weights_checked_ = false;                    // of all ranks, at least once
   device::LoadAwareThreads threads_;
 };
 

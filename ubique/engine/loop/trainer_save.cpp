@@ -2,6 +2,8 @@
 // Checkpoints of a run: for resuming, and of a skipped update for finding its cause.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "ubique/base/terminal/log.h"
 #include "ubique/engine/loop/trainer_run.h"
 #include "ubique/plan/report.h"
@@ -28,13 +30,19 @@ Checkpoint TrainingRun::checkpoint(const UpdateResult* skipped) {
 }
 
 void TrainingRun::save(const std::string& name) {
-  folder_.save(checkpoint(), name, recipe_.keep);
-  task_.checkpoint_saved(options_.folder);
+  if (!std::exchange(state_collected_, true)) learner_->collect_state(shard());
+  if (folder_) {
+    folder_->save(checkpoint(), name, recipe_.keep);
+    task_.checkpoint_saved(options_.folder);
+  }
   save_time_ = Clock::now();
 }
 
 /// Saves a checkpoint from before the last update, with the batches of that update.
 std::filesystem::path TrainingRun::dump_update(const UpdateResult& update) {
+  learner_->collect_state(shard());
+  const auto folder = options_.folder / "crash" / fmt::format("step-{}", state_.step - 1);
+  if (!folder_) return folder;
   const auto after = state_;
   --state_.step;
   --state_.open_updates;
@@ -53,7 +61,6 @@ std::filesystem::path TrainingRun::dump_update(const UpdateResult& update) {
     dump.trainer_state["batch_samples"].push_back(micro_batch.indices);
   }
   state_ = after;
-  const auto folder = options_.folder / "crash" / fmt::format("step-{}", dump.step);
   save_checkpoint(folder, dump);
   return folder;
 }

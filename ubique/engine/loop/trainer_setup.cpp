@@ -62,21 +62,23 @@ TrainingRun::TrainingRun(Task& task, const Session& session, const TrainOptions&
       plan_(session.plan()),
       options_(options),
       device_(training_device(session)),
-      folder_(options.folder, options.resume),
+      world_(dist::world()),
       sampler_(make_sampler(task.training_set(), plan_.effective_batch.value, recipe_.seed)),
       total_(all_updates(recipe_, sampler_)),
       fingerprint_(task.training_set().fingerprint()) {
   state_.seed = recipe_.seed;
   state_.planned_batch = state_.micro_batch = plan_.micro_batch.value;
   state_.effective_batch = plan_.effective_batch.value;
-  const auto found = find_checkpoint();
+  if (world_.is_first()) folder_.emplace(options.folder, options.resume);
+  check_ranks();
+  const auto found = share_checkpoint(find_checkpoint());
   if (found) check_same_model(*found);
   prepare_network(found);
   learner_ = std::make_unique<Learner>(task, plan_, device_, total_);
   epoch_mean_.emplace(device_);
   if (found) resume(*found);
-  folder_.write_configuration(options.configuration);
-  folder_.write_plan(plan_);
+  if (folder_) folder_->write_configuration(options.configuration);
+  if (folder_) folder_->write_plan(plan_);
   progress_ = std::make_unique<Progress>(
       Progress::Options{.title = "train",
                         .total = std::max<std::int64_t>(total_ - state_.step, 0),
@@ -86,9 +88,10 @@ TrainingRun::TrainingRun(Task& task, const Session& session, const TrainOptions&
 }
 
 std::optional<Checkpoint> TrainingRun::find_checkpoint() {
+  if (!folder_) return std::nullopt;  // rank 0 reads it
   if (!options_.resume_from.empty()) return load_checkpoint(options_.resume_from);
   if (!options_.resume) return std::nullopt;
-  auto last = folder_.load_last();
+  auto last = folder_->load_last();
   if (!last) log::info("nothing to resume in {}: starting anew", options_.folder.string());
   return last;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// constant, cosine, onecycle and plateau, with linear warm-up.
+// constant, linear, cosine, onecycle and plateau, with linear warm-up.
 #include "ubique/engine/optim/schedule.h"
 
 #include <algorithm>
@@ -66,6 +66,25 @@ class Cosine final : public Schedule {
     const double begin = warm_up_.end(), now = static_cast<double>(step);
     if (now < begin || last_ <= begin) return {lr_ * warm_up_.factor(step), {}};
     return {cosine_between(lr_, floor_, std::min(1.0, (now - begin) / (last_ - begin))), {}};
+  }
+
+ private:
+  double lr_, floor_, last_;
+  WarmUp warm_up_;
+};
+
+/// From the full rate to the floor in a straight line.
+class Linear final : public Schedule {
+ public:
+  Linear(const Recipe& recipe, std::int64_t steps)
+      : lr_(recipe.optimizer.lr),
+        floor_(lr_ * recipe.schedule.floor),
+        last_(static_cast<double>(steps)),
+        warm_up_(recipe.schedule, steps) {}
+  Rates at(std::int64_t step) const override {
+    const double begin = warm_up_.end(), now = static_cast<double>(step);
+    if (now < begin || last_ <= begin) return {lr_ * warm_up_.factor(step), {}};
+    return {lr_ + (floor_ - lr_) * std::min(1.0, (now - begin) / (last_ - begin)), {}};
   }
 
  private:
@@ -163,10 +182,11 @@ std::unique_ptr<Schedule> make_schedule(const Recipe& recipe, std::int64_t steps
   const auto& name = recipe.schedule.name;
   if (recipe.schedule.steps > 0) steps = recipe.schedule.steps;
   if (name == "constant") return std::make_unique<Constant>(recipe, steps);
+  if (name == "linear") return std::make_unique<Linear>(recipe, steps);
   if (name == "cosine") return std::make_unique<Cosine>(recipe, steps);
   if (name == "onecycle") return std::make_unique<OneCycle>(recipe, steps);
   if (name == "plateau") return std::make_unique<Plateau>(recipe, steps);
-  const std::vector<std::string> names = {"constant", "cosine", "onecycle", "plateau"};
+  const std::vector<std::string> names = {"constant", "linear", "cosine", "onecycle", "plateau"};
   fail(ErrorKind::Usage, "[engine.schedule] unknown schedule; got '{}', expected one of {}.{}",
        name, join(names, ", "), hint(name, names));
 }

@@ -228,6 +228,28 @@ std::string pictures_section(const std::vector<ReportPicture>& pictures) {
   return section("Pictures", "<div class=\"pictures\">\n" + figures + "</div>\n");
 }
 
+/// Bytes of all sounds that the page itself holds; others are links to files beside it.
+constexpr std::size_t kMostSoundBytes = std::size_t{4} << 20U;
+
+std::string sounds_section(const std::vector<ReportSound>& sounds) {
+  std::string figures;
+  std::size_t held = 0;
+  for (const auto& sound : sounds) {
+    const bool fits = sound.bytes.size() <= kMostSoundBytes - held;
+    if (!fits && sound.file.empty()) continue;
+    if (fits) held += sound.bytes.size();
+    const auto source = fits ? fmt::format("data:audio/{};base64,{}", escape_html(sound.format),
+                                           base64(sound.bytes))
+                             : escape_html(sound.file);
+    figures += fmt::format(
+        "<figure class=\"card sound\"><audio controls preload=\"none\" src=\"{}\"></audio>"
+        "<figcaption>{}</figcaption></figure>\n",
+        source, escape_html(sound.caption));
+  }
+  return section("Sounds",
+                 figures.empty() ? "" : "<div class=\"sounds\">\n" + figures + "</div>\n");
+}
+
 /// What the model wrote at the last validation that shows texts.
 std::string texts_section(const std::vector<EpochRecord>& epochs) {
   const auto last = std::find_if(epochs.rbegin(), epochs.rend(),
@@ -283,9 +305,9 @@ std::string report_page(const ReportSource& source) {
   const auto tiles = best_tile(source.epochs) + loss_tile(source) + progress_tile(source) +
                      time_tile(source.epochs) + speed_tile(source.steps) + memory_tile(content);
   const auto sections = curves_section(source) + memory_section(content) +
-                        pictures_section(content.pictures) + texts_section(source.epochs) +
-                        plan_section(content.plan) + facts_section(content.facts) +
-                        configuration_section(source.configuration);
+                        sounds_section(content.sounds) + pictures_section(content.pictures) +
+                        texts_section(source.epochs) + plan_section(content.plan) +
+                        facts_section(content.facts) + configuration_section(source.configuration);
   return fill_template(
       report_part("page.html"),
       {{"title", escape_html(content.title)},

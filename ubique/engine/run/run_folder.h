@@ -35,6 +35,7 @@ struct ReportContent {
   std::vector<ReportPicture> pictures;
   std::string status;  ///< "running", "finished", "interrupted", ...
   Json facts;          ///< an object, shown as a list of names and values
+  std::vector<ReportSound> sounds = {};
 };
 
 class RunFolder {

@@ -28,10 +28,13 @@ Batch to_device(const Batch& batch, c10::Device device, const plan::Plan& plan) 
 }
 
 void GradientAccumulation::add(const Batch& batch) {
-  check(std::isfinite(batch.weight) && batch.weight >= 0, ErrorKind::Internal,
+  if (batch.weight != 0) fold(compute(batch));
+}
+
+PartSums GradientAccumulation::compute(const Batch& batch) {
+  check(std::isfinite(batch.weight) && batch.weight > 0, ErrorKind::Internal,
         "[engine.step] a batch has the weight {}, expected a number that is not negative.",
         batch.weight);
-  if (batch.weight == 0) return;
   Step step;
   {
     const Autocast autocast(type_, autocast_);
@@ -44,26 +47,32 @@ void GradientAccumulation::add(const Batch& batch) {
   const double share = batch.weight / first_;
   times(scaler_.scaled(step.loss), share).backward();
 
-  const auto loss = times(step.loss.detach(), share);
-  loss_ = loss_.defined() ? loss_ + loss : loss;
-  for (std::size_t i = 0; i < step.metrics.size(); ++i) {
-    const auto value = times(step.metrics[i].second.detach(), share);
-    if (i < metrics_.size()) {
-      metrics_[i].second = metrics_[i].second + value;
+  PartSums part{batch.weight, batch.samples, times(step.loss.detach(), share), {}, step.ratios};
+  for (const auto& [name, value] : step.metrics) {
+    part.metrics.emplace_back(name, times(value.detach(), share));
+  }
+  return part;
+}
+
+void GradientAccumulation::fold(const PartSums& part) {
+  loss_ = loss_.defined() ? loss_ + part.loss : part.loss;
+  for (std::size_t i = 0; i < part.metrics.size(); ++i) {
+    if (i == metrics_.size()) {
+      metrics_.push_back(part.metrics[i]);
     } else {
-      metrics_.emplace_back(step.metrics[i].first, value);
+      metrics_[i].second = metrics_[i].second + part.metrics[i].second;
     }
   }
-  for (std::size_t i = 0; i < step.ratios.size(); ++i) {
+  for (std::size_t i = 0; i < part.ratios.size(); ++i) {
     if (i == ratios_.size()) {
-      ratios_.push_back(step.ratios[i]);
+      ratios_.push_back(part.ratios[i]);
       continue;
     }
-    ratios_[i].sum = ratios_[i].sum + step.ratios[i].sum;
-    ratios_[i].count = ratios_[i].count + step.ratios[i].count;
+    ratios_[i].sum = ratios_[i].sum + part.ratios[i].sum;
+    ratios_[i].count = ratios_[i].count + part.ratios[i].count;
   }
-  weight_ += batch.weight;
-  samples_ += batch.samples;
+  weight_ += part.weight;
+  samples_ += part.samples;
 }
 
 at::Tensor GradientAccumulation::loss() const { return times(loss_, factor()); }

@@ -15,6 +15,15 @@ namespace ubique::engine {
 /// The batch on the device; copied without blocking if the plan says so.
 Batch to_device(const Batch& batch, c10::Device device, const plan::Plan& plan);
 
+/// What a micro-batch adds to the sums of its update, beside gradients.
+struct PartSums {
+  double weight = 0;
+  std::int64_t samples = 0;
+  at::Tensor loss;  ///< this and the metrics are scaled by the weight over the first one's
+  NamedTensors metrics = {};
+  std::vector<Ratio> ratios = {};
+};
+
 class GradientAccumulation {
  public:
   GradientAccumulation(Model& model, const GradScaler& scaler, c10::DeviceType type,
@@ -24,6 +33,12 @@ class GradientAccumulation {
   /// Adds the gradients of a batch on the device, scaled by its weight over the first one's. A
   /// batch of weight 0 is ignored.
   void add(const Batch& batch);
+
+  // add() is both of these, with a weight.
+  PartSums compute(const Batch& batch);  ///< the passes: gradients are added to the parameters'
+  void fold(const PartSums& part);
+  /// The first one's weight, where another process computes it.
+  void set_first_weight(double weight) { first_ = weight; }
 
   /// The factor that turns the gradients (and the sums below) into means; exactly 1 for one batch.
   double factor() const { return weight_ > first_ ? first_ / weight_ : 1; }

@@ -7,6 +7,7 @@
 #include "ubique/base/text/text.h"
 #include "ubique/engine/checkpoint/checkpoint.h"
 #include "ubique/engine/checkpoint/state_dict.h"
+#include "ubique/io/hub/cache.h"
 #include "ubique/io/tensor_list.h"
 
 namespace ubique::engine {
@@ -28,9 +29,17 @@ std::unique_ptr<Model> import_foreign(const fs::path& path, const std::string& f
        names.empty() ? "a family of this build" : join(names, ", "));
 }
 
+/// For what may be a name on the hub, where no folder OWNER is.
+std::string pull_hint(const fs::path& path) {
+  std::error_code ignored;
+  if (!io::parse_hub_name(path.string()) || fs::exists(path.parent_path(), ignored)) return {};
+  return fmt::format(" `ubique pull hf:{}` downloads a model of that name.", path.string());
+}
+
 }  // namespace
 
-fs::path model_path(const fs::path& path) {
+fs::path model_path(const fs::path& given) {
+  const auto path = io::hub_folder_if_here(given.string());
   for (const auto* name : {"best", "last"}) {
     auto folder = path / "checkpoints" / name;
     if (!path.empty() && is_checkpoint(folder)) return folder;
@@ -38,7 +47,7 @@ fs::path model_path(const fs::path& path) {
   return path;
 }
 
-fs::path newest_model(const fs::path& runs, const std::string& family) {
+fs::path find_newest_model(const fs::path& runs, const std::string& family) {
   fs::path newest;
   fs::file_time_type time;
   std::error_code error;
@@ -50,6 +59,11 @@ fs::path newest_model(const fs::path& runs, const std::string& family) {
     newest = best;
     time = changed;
   }
+  return newest;
+}
+
+fs::path newest_model(const fs::path& runs, const std::string& family) {
+  const auto newest = find_newest_model(runs, family);
   check(!newest.empty(), ErrorKind::Usage,
         "[engine.open] which model? got no --model, and there is no run{} in {}/; expected a "
         "checkpoint folder or a file to import.",
@@ -63,8 +77,8 @@ std::optional<Checkpoint> open_checkpoint(const fs::path& given, const std::stri
   check_readable(path);
   std::error_code ignored;
   check(fs::exists(path, ignored), ErrorKind::Input,
-        "[engine.open] {} does not exist; expected a checkpoint folder or a file to import.",
-        path.string());
+        "[engine.open] {} does not exist; expected a checkpoint folder or a file to import.{}",
+        path.string(), pull_hint(path));
   // Families look at a file's first bytes: opening a pipe would wait for its writer.
   check(fs::is_regular_file(path, ignored) || fs::is_directory(path, ignored), ErrorKind::Input,
         "[engine.open] {} is a pipe or a device; expected a checkpoint folder or a file to import.",

@@ -13,11 +13,16 @@
 
 namespace ubique::engine {
 
-/// The checkpoint that represents a run: its best, else its last. Any other path is returned as is.
+/// The checkpoint that represents a run: its best, else its last; the folder of a downloaded model
+/// for its name on the hub ("OWNER/NAME"). Any other path is returned as is. Input error for
+/// "hf:OWNER/NAME" that is not here.
 std::filesystem::path model_path(const std::filesystem::path& path);
 
-/// The best checkpoint of the most recent run in `runs`, of `family` unless that is empty. Usage
-/// error if there is none.
+/// The best checkpoint of the most recent run in `runs`, of `family` unless that is empty; an empty
+/// path if there is none.
+std::filesystem::path find_newest_model(const std::filesystem::path& runs,
+                                        const std::string& family);
+/// The same, with a log line that names it. Usage error if there is none.
 std::filesystem::path newest_model(const std::filesystem::path& runs, const std::string& family);
 
 /// The checkpoint at `path`, or of the run there, without its trainer; nothing if `path` is a file

@@ -2,24 +2,23 @@
 // Device, task, plan, loop: in this order, each once.
 #include "ubique/engine/walk/train_walk.h"
 
-#include <cstdlib>
+#include <algorithm>
 
 #include "ubique/base/files/file.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/text.h"
+#include "ubique/device/host.h"
+#include "ubique/dist/world.h"
 #include "ubique/engine/run/run_yaml.h"
 #include "ubique/plan/needs.h"
 
 namespace ubique::engine {
 namespace {
 
-/// Started as one of several processes, by torchrun or the like?
-int launched_processes() {
-  const auto number = [](const char* variable) {
-    const char* text = std::getenv(variable);
-    return text == nullptr ? 0 : std::atoi(text);
-  };
-  return std::max(number("WORLD_SIZE"), number("LOCAL_RANK") + 1);
+/// The processes of a machine share its cores.
+void share_cores(const dist::Place& place, plan::Wishes& wishes) {
+  if (place.local_size == 1 || wishes.threads > 0) return;
+  wishes.threads = std::max(1, device::host().cores / place.local_size);
 }
 
 /// The older projects' switch: off means f32, on prefers half precision where the device does it
@@ -65,17 +64,29 @@ void warn_of_changes(const TrainOptions& options) {
   }
 }
 
-void check_processes(const Session& session, const device::Selection& device, bool dry_run) {
-  const auto processes = std::max(session.wishes.world_size, launched_processes());
+void check_processes(const Session& session, const dist::Place& place,
+                     const device::Selection& device, bool dry_run) {
+  const auto processes = std::max(session.wishes.world_size, place.size);
   check(processes <= 1 || device.facts.kind != device::Kind::Mps, ErrorKind::Device,
         "[engine.train] Distributed training is not supported on MPS. Please use CUDA or run on a "
         "single device. Got {} processes, expected 1.",
         processes);
-  check(processes <= 1 || dry_run, ErrorKind::Usage,
-        "[engine.train] a run is one process with one device so far; got {} processes "
-        "(--world-size, WORLD_SIZE or LOCAL_RANK), expected 1. Without them --accumulation gives "
-        "the same batch; --dry-run shows the plan for several.",
-        processes);
+  check(processes == place.size || dry_run, ErrorKind::Usage,
+        "[engine.train] --world-size is not the number of processes; got {}, but {} {} started. "
+        "Start them with `ubique launch -n {} -- train ...`, torchrun, srun or mpirun.",
+        processes, place.size, place.size == 1 ? "was" : "were", processes);
+}
+
+/// The other ranks hear why one ends.
+TrainResult train_with_others(Task& task, const Session& session, const TrainOptions& options) {
+  try {
+    auto result = train(task, session, options);
+    dist::world().gather("done");  // its files are there for all
+    return result;
+  } catch (const std::exception& error) {
+    dist::world().leave(fmt::format("rank {} ended: {}", dist::world().rank(), error.what()));
+    throw;
+  }
 }
 
 }  // namespace
@@ -90,7 +101,7 @@ std::vector<Option> recipe_options() {
           {"--optimizer", "optimizer", "NAME", join(plan::optimizer_names(), ", ")},
           {"--lr", "lr", "RATE", "learning rate (its peak, with a schedule)"},
           {"--weight-decay,--wd", "weight_decay", "X", "decoupled weight decay"},
-          {"--schedule", "schedule", "NAME", "constant, onecycle, cosine or plateau"},
+          {"--schedule", "schedule", "NAME", "constant, linear, onecycle, cosine or plateau"},
           {"--schedule-steps", "schedule_steps", "N",
            "length of the schedule; 0 = the whole run (0)"},
           {"--warmup", "warmup", "SHARE", "share of all steps in which the rate rises"},
@@ -129,8 +140,14 @@ Trained train_walk(Session& session, Request request, const MakeTask& make_task)
   trained.dry_run = request.config.get("dry_run", false);
   apply_fp16_switch(request.config, session.wishes);
   request.model = request.config.get<std::string>("model", "");
+  const auto place = dist::read_place(dist::process_environment);
+  const auto own = device::device_of_process(device::parse_request(session.wishes.device),
+                                             place.local_rank, place.local_size);
+  if (!own.empty()) session.wishes.device = own;
+  share_cores(place, session.wishes);
   const auto& device = session.device();
-  check_processes(session, device, trained.dry_run);
+  check_processes(session, place, device, trained.dry_run);
+  session.wishes.world_size = std::max(session.wishes.world_size, place.size);
   request.device = device.facts.backend;
 
   trained.task = make_task(request);
@@ -140,7 +157,9 @@ Trained train_walk(Session& session, Request request, const MakeTask& make_task)
   if (options.resume) warn_of_changes(options);
   if (trained.dry_run) return trained;
   log::info("{} into {}", session.plan().needs, options.folder.string());
-  trained.result = train(*trained.task, session, options);
+  dist::join(place);
+  if (place.size > 1) log::info("{} processes, started by {}", place.size, place.launcher);
+  trained.result = train_with_others(*trained.task, session, options);
   return trained;
 }
 
