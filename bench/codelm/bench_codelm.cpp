@@ -5,7 +5,7 @@
 //   bench_codelm DEVICE train|lora|qlora SHAPE LENGTH BATCH [ROUNDS]
 //   bench_codelm DEVICE decode SHAPE PROMPT NEW [ROUNDS] [WEIGHTS] [SLOTS]
 // SHAPE: tiny (164 M), 1b (1.1 B). WEIGHTS: plan (as the plan says), f32, int8, int4, nf4.
-// PROFILE=1, TRACE=FILE: measure.h.
+// PROFILE=1, TRACE=FILE: measure.h; NO_CAPTURE=1: no CUDA graphs in training.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>
@@ -92,6 +92,7 @@ Json time_training(const Case& wanted) {
   wishes.mode = plan::Mode::Train;
   wishes.batch = wishes.effective_batch = wanted.batch;
   wishes.dtype = DType::BF16;
+  if (std::getenv("NO_CAPTURE") != nullptr) wishes.graph_capture = plan::Toggle::Off;
   const engine::Session session(task.model().needs(), wishes);
   const auto measured =
       bench::time_updates(task, session, noise_batch(task.settings(), wanted), wanted.rounds);
@@ -100,6 +101,7 @@ Json time_training(const Case& wanted) {
           {"best_ms", measured.best_ms},
           {"tokens_per_s", 1000 * tokens / measured.ms},
           {"checkpointing", session.plan().checkpointing.value},
+          {"recorded", session.plan().graph_capture.value},
           {"predicted_bytes", session.plan().memory.total},
           {"measured_bytes", measured.peak}};
 }
@@ -182,6 +184,9 @@ Json time_decoding(const Case& wanted) {
     bench::OpProfile profile(session.torch_device());
     profile.watch([&] { decoding.steps(20); });
     profile.print(40);
+  }
+  if (const char* file = std::getenv("TRACE")) {
+    bench::trace_kernels([&] { decoding.steps(8); }, session.torch_device(), file);
   }
   std::sort(times.begin(), times.end());
   return {{"median_tokens_per_s", times[times.size() / 2]},

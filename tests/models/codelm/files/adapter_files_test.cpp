@@ -86,7 +86,7 @@ TEST_CASE("codelm: a target that matches nothing and an adapter of another model
   auto golden = codelm_golden("lora_bigcode_mqa", "bigcode_mqa");
   if (!golden.model) return;
   CHECK_THROWS_WITH_AS(golden.model->add_adapters({.targets = {"c_attn", "up_proj"}}, "base"),
-                       doctest::Contains("'up_proj' matches no layer of this gpt_bigcode; expected "
+                       doctest::Contains("'up_proj' matches no layer of this network; expected "
                                          "some of c_attn, c_fc, c_proj"),
                        Error);
   CHECK_THROWS_AS(

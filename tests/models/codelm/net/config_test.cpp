@@ -80,6 +80,18 @@ TEST_CASE("codelm config: rotary settings of transformers 4 and 5 are the same")
   CHECK(a.rope_scaling.kind == nn::RopeScaling::Kind::Llama3);
 }
 
+TEST_CASE("codelm config: yarn has its own length, and stretches the context") {
+  auto json = small_llama();
+  json["max_position_embeddings"] = 100;
+  json["rope_scaling"] = {{"type", "yarn"}, {"factor", 4.0}};
+  const auto config = codelm::parse_config(json, "config.json");
+  CHECK(config.rope_scaling.original_length == 100);
+  CHECK(config.context == 400);
+  CHECK(config.rope_scaling.attention_factor == doctest::Approx(1.1386294));
+  json["rope_scaling"]["original_max_position_embeddings"] = 25;
+  CHECK(codelm::parse_config(json, "config.json").context == 100);
+}
+
 TEST_CASE("codelm config: lies and other models are refused with the key") {
   CHECK(refusal(small_llama()) == "accepted");
   CHECK(refusal(Json::array()).find("expected an object") != std::string::npos);
@@ -92,7 +104,11 @@ TEST_CASE("codelm config: lies and other models are refused with the key") {
   CHECK(refusal_with("num_key_value_heads", 3).find("cannot share 3") != std::string::npos);
   CHECK(refusal_with("num_hidden_layers", 0).find("number of layers is 0") != std::string::npos);
   CHECK(refusal_with("hidden_act", "relu6").find("'relu6'") != std::string::npos);
-  CHECK(refusal_with("rope_scaling", {{"rope_type", "yarn"}}).find("'yarn'") != std::string::npos);
+  const auto scaled = [](Json scaling) { return refusal_with("rope_scaling", std::move(scaling)); };
+  CHECK(scaled({{"rope_type", "dynamic"}}).find("'dynamic'") != std::string::npos);
+  CHECK(scaled({{"type", "yarn"}, {"factor", 1e9}}).find("yarn stretches") != std::string::npos);
+  CHECK(scaled({{"type", "yarn"}, {"mscale", 1}}).find("with mscale") != std::string::npos);
+  CHECK(scaled({{"type", "yarn"}, {"beta_fast", 0.5}}).find("beta_fast 0.5") != std::string::npos);
   CHECK(refusal_with("rope_theta", 0).find("rope_theta is 0") != std::string::npos);
   auto huge = small_llama();
   for (const char* key : {"hidden_size", "num_hidden_layers", "num_attention_heads", "head_dim",

@@ -12,8 +12,17 @@ using test::codelm_golden, test::distance, test::golden_batch;
 
 namespace {
 
-/// The key's bias has no gradient but rounding, which Adam turns into steps of the learning rate.
-bool has_noise_gradient(const std::string& name) { return name.ends_with("c_attn.bias"); }
+/// Without the key's bias in a fused projection: it shifts all scores of a query alike, so that it
+/// has no gradient but rounding, which Adam turns into steps of the learning rate.
+at::Tensor without_key_bias(const std::string& name, const at::Tensor& value,
+                            const codelm::CodelmConfig& config) {
+  if (!name.ends_with("c_attn.bias")) return value;
+  const auto size = config.head_size, queries = config.heads * size;
+  if (config.kv_heads == 1)
+    return at::cat({value.slice(0, 0, queries), value.slice(0, queries + size)});
+  const auto parts = value.view({config.heads, 3, size});
+  return at::cat({parts.select(1, 0), parts.select(1, 2)});
+}
 
 }  // namespace
 
@@ -39,24 +48,29 @@ TEST_CASE("codelm: three updates with decay on matrices alone are PyTorch's") {
       const auto step = golden.model->step(golden_batch(golden));
       CHECK(std::abs(step.loss.item<double>() - losses[i].get<double>()) < 1e-5);
       step.loss.backward();
-      optimizer->prepare({.lr = 1e-3});
+      optimizer->prepare({.lr = 1e-3, .momentum = {}});
       optimizer->step(fine);
     }
     const auto last = golden.model->step(golden_batch(golden)).loss.item<double>();
     CHECK(std::abs(last - losses[3].get<double>()) < 1e-5);
     for (const auto& item : network.named_parameters()) {
       CAPTURE(item.key());
-      if (has_noise_gradient(item.key())) continue;
-      const auto& expected = golden.tensors.at("after3/" + item.key());
-      auto value = item.value().detach();
+      const auto useful = [&](const at::Tensor& each) {
+        return without_key_bias(item.key(), each, network.config());
+      };
+      const auto expected = useful(golden.tensors.at("after3/" + item.key()));
+      auto value = useful(item.value().detach().cpu());
       if (expected.size(0) < value.size(0)) {
         const auto stride = golden.json.at("parameters").at(item.key()).at("row_stride");
         value = value.slice(0, 0, value.size(0), stride.get<std::int64_t>());
       }
-      // Adam turns the rounding of small gradients into steps, which differs between CPUs too:
-      // single weights may be some tenths of one step off, most must agree.
-      CHECK(distance(value, expected) < 3e-4);
-      CHECK((value.cpu() - expected.cpu()).abs().mean().item<double>() < 1e-6);
+      // Adam turns the rounding of small gradients into steps: PyTorch's own, in f32, are this far
+      // from those in f64 (4e-5 in the first layer's queries, 1e-6 elsewhere).
+      const auto rounding =
+          golden.json.at("parameters").at(item.key()).at("after3_max_err_vs_fp64").get<double>();
+      const bool same_kind = test::kDevice == c10::Device(c10::kCPU);
+      CHECK(distance(value, expected) < (same_kind ? 1e-5 + 3 * rounding : 3e-4));
+      CHECK((value - expected).abs().mean().item<double>() < 1e-6);
     }
   }
 }

@@ -10,7 +10,8 @@
 namespace ubique::codelm {
 
 engine::Outcome run_codelm_chat(const engine::Request& request) {
-  const auto settings = engine::read_chat_settings(request.config);
+  auto settings = engine::read_chat_settings(request.config);
+  settings.chat.lookup = request.config.get("lookup", std::int64_t{0});
   const auto use = read_use_settings(request.config);
   engine::Session session(request, plan::Mode::Run);
   request.config.finish();

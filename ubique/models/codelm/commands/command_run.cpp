@@ -139,6 +139,7 @@ class Completions {
 
 engine::Outcome run_codelm(const engine::Request& request) {
   if (request.config.get("chat", false)) return run_codelm_chat(request);
+  if (request.config.get("worker", false)) return run_codelm_worker(request);
   const auto settings = read_run_settings(request);
   engine::Session session(request, plan::Mode::Run);
   request.config.finish();

@@ -91,7 +91,8 @@ std::vector<engine::Option> prompt_options() {
                  {"--prompts", "prompts", "FILE", "many: a text or JSON object in each line"},
                  {"--slots", "slots", "N", "so many of them at once (8)"},
                  {"--chat", "chat", "", "talk with a chat model; --prompt asks one question"},
-                 {"--system", "system", "TEXT", "what every answer of a chat sees first"}});
+                 {"--system", "system", "TEXT", "what every answer of a chat sees first"},
+                 {"--worker", "worker", "", "for servers: stay, and answer JSON lines"}});
 }
 
 std::vector<Prompt> read_prompts(const engine::Request& request) {

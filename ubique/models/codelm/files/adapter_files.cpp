@@ -149,7 +149,7 @@ void write_adapter_folder(CodelmModel& model, const fs::path& folder, AdapterFor
         {name, engine::dtype_of(tensor), tensor.sizes().vec(), engine::bytes_of(tensor)});
   }
   io::write_safetensors(folder / (mlx ? kMlxWeights : kPeftWeights), data, {{"format", "pt"}});
-  const auto& options = model.adapters()->options();
+  const auto& options = model.adapter_options();
   const auto config = mlx ? mlx_config(model, options) : peft_config(model, options);
   write_file(folder / kAdapterConfig, json_text(config, 2) + "\n");
 }

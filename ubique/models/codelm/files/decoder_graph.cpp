@@ -86,8 +86,9 @@ class DecoderGraph {
     const auto frequencies = engine::host_tensor_of(
         "frequencies",
         nn::rope_frequencies(config_.rotary_size, config_.rope_theta, config_.rope_scaling));
-    add("cosines", engine::GraphAngles{frequencies, false}, {kPositions});
-    add("sines", engine::GraphAngles{frequencies, true}, {kPositions});
+    const auto factor = config_.rope_scaling.attention_factor;
+    add("cosines", engine::GraphAngles{frequencies, false, factor}, {kPositions});
+    add("sines", engine::GraphAngles{frequencies, true, factor}, {kPositions});
   }
 
   void add_masks() {

@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include <cmath>
 #include <map>
 
 #include "ubique/base/files/digest.h"
@@ -37,6 +38,25 @@ std::int64_t context_in_file(const CodelmConfig& config) {
   return config.window;
 }
 
+/// Evenly, or by YaRN with the numbers that llama.cpp takes if none are said; Llama 3's way is a
+/// tensor (frequency_divisors).
+void set_stretching(const nn::RopeScaling& scaling, io::GgufLanguageModel& model) {
+  using Kind = nn::RopeScaling::Kind;
+  if (scaling.kind != Kind::Linear && scaling.kind != Kind::Yarn) return;
+  model.rope_factor = scaling.factor;
+  if (scaling.kind == Kind::Linear) return;
+  model.rope_original = scaling.original_length;
+  const nn::RopeScaling usual;
+  const auto factor = nn::yarn_attention_factor(scaling.factor);
+  check(scaling.fast_turns == usual.fast_turns && scaling.slow_turns == usual.slow_turns &&
+            scaling.whole_places && std::abs(scaling.attention_factor - factor) < 1e-6,
+        ErrorKind::Input,
+        "[codelm.gguf] llama.cpp's files have no place for these positions of type yarn; got "
+        "beta_fast {}, beta_slow {}, attention_factor {}, expected 32, 1, {:.4f}, and no "
+        "\"truncate\": false. --format huggingface or onnx has them.",
+        scaling.fast_turns, scaling.slow_turns, scaling.attention_factor, factor);
+}
+
 io::GgufLanguageModel describe(const CodelmConfig& config, io::GgufType type) {
   io::GgufLanguageModel model;
   const auto arch = io::gguf_arch_of(to_string(config.architecture));
@@ -55,9 +75,7 @@ io::GgufLanguageModel describe(const CodelmConfig& config, io::GgufType type) {
   model.norm_epsilon = config.norm_eps;
   model.rope_theta = config.rope_theta;
   model.rotary_size = config.rotary_size;
-  if (config.rope_scaling.kind == nn::RopeScaling::Kind::Linear) {
-    model.rope_factor = config.rope_scaling.factor;
-  }
+  set_stretching(config.rope_scaling, model);
   model.tied_head = config.tied;
   model.type = type;
   return model;

@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The LoRA adapters of a network as a module of its own, under PEFT's names: what an adapter
-// training optimizes and saves. The base network stays as it is.
+// What LoRA adapters of a network are: rank, scale and the layers that they adapt, as PEFT and the
+// checkpoints say it.
 #pragma once
-
-#include <torch/nn/module.h>
 
 #include <string>
 #include <vector>
 
-#include "ubique/models/codelm/net/network.h"
-#include "ubique/nn/layers/lora.h"
+#include "ubique/models/codelm/net/config.h"
+#include "ubique/nn/layers/lora_module.h"
 
 namespace ubique::codelm {
 
@@ -37,28 +35,7 @@ std::vector<std::string> default_targets(const CodelmConfig& config);
 std::vector<std::string> target_layers(const CodelmConfig& config,
                                        const std::vector<std::string>& targets);
 
-class Adapters final : public torch::nn::Module {
- public:
-  /// Zero adapters for every target layer of `network`, which must outlive this. Freezes it.
-  Adapters(Codelm& network, AdapterOptions options);
-
-  const AdapterOptions& options() const { return options_; }
-  void initialize(const Random& random);  ///< A as PEFT does it, B zero
-  /// Attaches the present tensors to the layers; called again after they were moved.
-  void attach();
-  void detach();
-  /// Adds weight·scale·B·A to the weights of the layers, for good.
-  void merge(double weight = 1);
-
- private:
-  struct Adapted {
-    nn::LinearWeights* layer;
-    at::Tensor a, b;
-  };
-  std::vector<Adapted> current() const;
-
-  AdapterOptions options_;
-  std::vector<std::pair<std::string, nn::LinearWeights*>> layers_;  // those that are adapted
-};
+/// How nn::LoraModule makes these adapters, under PEFT's names. Targets must be set.
+nn::LoraModuleOptions lora_options(const AdapterOptions& options);
 
 }  // namespace ubique::codelm

@@ -2,6 +2,8 @@
 // How each architecture's config.json describes its network.
 #include "ubique/models/codelm/net/layout.h"
 
+#include <algorithm>
+
 #include "ubique/base/error.h"
 #include "ubique/base/text/printable.h"
 
@@ -23,15 +25,38 @@ nn::Activation read_activation(const ConfigFields& fields, const char* key,
        fields.where(), key, printable(name));
 }
 
-nn::RopeScaling read_scaling(const ConfigFields& fields) {
+/// YaRN's own keys; its length before stretching is the model's context if it says none.
+void read_yarn(const ConfigFields& fields, const CodelmConfig& config, nn::RopeScaling& scaling) {
+  scaling.original_length = fields.size("original_max_position_embeddings", config.context);
+  scaling.fast_turns = fields.number("beta_fast", 32);
+  scaling.slow_turns = fields.number("beta_slow", 1);
+  scaling.whole_places = fields.flag("truncate", true);
+  scaling.attention_factor =
+      fields.number("attention_factor", nn::yarn_attention_factor(scaling.factor));
+  for (const char* key : {"mscale", "mscale_all_dim"}) {
+    check(!fields.has(key), ErrorKind::Input,
+          "[codelm.config] {}: rotary positions of type 'yarn' with {} are not supported; expected "
+          "none, or attention_factor.",
+          fields.where(), key);
+  }
+  check(scaling.slow_turns > 0 && scaling.fast_turns > scaling.slow_turns &&
+            scaling.attention_factor > 0 && config.rope_theta > 1,
+        ErrorKind::Input,
+        "[codelm.config] {}: yarn with beta_slow {}, beta_fast {}, attention_factor {}; expected "
+        "more than 0, the second above the first.",
+        fields.where(), scaling.slow_turns, scaling.fast_turns, scaling.attention_factor);
+}
+
+nn::RopeScaling read_scaling(const ConfigFields& fields, const CodelmConfig& config) {
+  using Kind = nn::RopeScaling::Kind;
   nn::RopeScaling scaling;
   const auto type = fields.text("rope_type", fields.text("type", "default"));
   if (type == "default") return scaling;
-  check(type == "linear" || type == "llama3", ErrorKind::Input,
+  check(type == "linear" || type == "llama3" || type == "yarn", ErrorKind::Input,
         "[codelm.config] {}: rotary positions of type '{}' are not supported; expected default, "
-        "linear or llama3.",
+        "linear, llama3 or yarn.",
         fields.where(), printable(type));
-  scaling.kind = type == "linear" ? nn::RopeScaling::Kind::Linear : nn::RopeScaling::Kind::Llama3;
+  scaling.kind = type == "linear" ? Kind::Linear : type == "llama3" ? Kind::Llama3 : Kind::Yarn;
   scaling.factor = fields.number("factor", 1);
   scaling.low_factor = fields.number("low_freq_factor", 1);
   scaling.high_factor = fields.number("high_freq_factor", 4);
@@ -40,6 +65,7 @@ nn::RopeScaling read_scaling(const ConfigFields& fields) {
         "[codelm.config] {}: rotary positions stretched by {}, with factors {} and {}; expected "
         "more than 0, and the second above the first.",
         fields.where(), scaling.factor, scaling.low_factor, scaling.high_factor);
+  if (scaling.kind == Kind::Yarn) read_yarn(fields, config, scaling);
   return scaling;
 }
 
@@ -50,8 +76,18 @@ void read_rope(const ConfigFields& fields, double partial, CodelmConfig& config)
   check(config.rope_theta > 0, ErrorKind::Input,
         "[codelm.config] {}: rope_theta is {}, expected more than 0.", fields.where(),
         config.rope_theta);
-  config.rope_scaling =
-      read_scaling(fields.has("rope_parameters") ? parameters : fields.section("rope_scaling"));
+  config.rope_scaling = read_scaling(
+      fields.has("rope_parameters") ? parameters : fields.section("rope_scaling"), config);
+  const auto& scaling = config.rope_scaling;
+  if (scaling.kind == nn::RopeScaling::Kind::Yarn) {
+    // Files name the context before or after stretching.
+    constexpr double kMostPositions = 1 << 24;
+    const auto stretched = scaling.factor * static_cast<double>(scaling.original_length);
+    check(stretched <= kMostPositions, ErrorKind::Input,
+          "[codelm.config] {}: yarn stretches {} positions by {}, expected at most {} in all.",
+          fields.where(), scaling.original_length, scaling.factor, kMostPositions);
+    config.context = std::max(config.context, static_cast<std::int64_t>(stretched));
+  }
   const auto share =
       parameters.number("partial_rotary_factor", fields.number("partial_rotary_factor", partial));
   check(share > 0 && share <= 1, ErrorKind::Input,

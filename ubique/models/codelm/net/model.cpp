@@ -16,7 +16,7 @@ namespace ubique::codelm {
 Json CodelmModel::config() const {
   Json json = {{"model", config_json(network_->config())}};
   if (adapters_) {
-    json["adapter"] = to_json(adapters_->options());
+    json["adapter"] = to_json(adapter_options_);
     json["base"] = base_.string();
     if (!base_weights_.empty()) json["base_weights"] = base_weights_;
   }
@@ -36,8 +36,10 @@ void CodelmModel::initialize(const Random& random) {
   }
 }
 
-void CodelmModel::add_adapters(const AdapterOptions& options, const std::filesystem::path& base) {
-  adapters_ = std::make_unique<Adapters>(*network_, options);
+void CodelmModel::add_adapters(AdapterOptions options, const std::filesystem::path& base) {
+  if (options.targets.empty()) options.targets = default_targets(settings());
+  adapters_ = std::make_unique<nn::LoraModule>(*network_, lora_options(options));
+  adapter_options_ = std::move(options);
   base_ = base;
 }
 

@@ -29,8 +29,9 @@ class CodelmModel final : public engine::Model {
   engine::Step step(const engine::Batch& batch) override;
 
   /// From now on only adapters are trained; `base` is where the frozen weights come from.
-  void add_adapters(const AdapterOptions& options, const std::filesystem::path& base);
-  Adapters* adapters() { return adapters_.get(); }
+  void add_adapters(AdapterOptions options, const std::filesystem::path& base);
+  nn::LoraModule* adapters() { return adapters_.get(); }
+  const AdapterOptions& adapter_options() const { return adapter_options_; }
   /// Keeps the frozen base of adapters in fewer bits: "nf4" (double quantised), "int8", "int4";
   /// empty = as it is.
   void quantize_base(const std::string& form);
@@ -49,7 +50,8 @@ class CodelmModel final : public engine::Model {
   bool has_packed_attention(const plan::Plan& plan);
 
   std::shared_ptr<Codelm> network_;
-  std::unique_ptr<Adapters> adapters_;
+  std::unique_ptr<nn::LoraModule> adapters_;
+  AdapterOptions adapter_options_;
   std::filesystem::path base_;
   std::string base_weights_;
   std::int64_t sequence_length_ = 0;

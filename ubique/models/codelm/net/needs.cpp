@@ -42,19 +42,6 @@ std::vector<plan::ParameterGroup> weight_groups(std::int64_t count, const Weight
   return groups;
 }
 
-/// Stored bytes of a weight with its share of the scales.
-double bytes_each(kernels::QuantFormat format) {
-  switch (format) {
-    case kernels::QuantFormat::Int8:
-      return 1 + 2.0 / 32;  // an f16 scale for 32 weights
-    case kernels::QuantFormat::Int4:
-      return 0.5 + 2.0 / 32;
-    case kernels::QuantFormat::Nf4:
-      break;
-  }
-  return 0.5 + 1.0 / 64 + 4.0 / (64 * 256);  // a byte for 64, an f32 for 256 such bytes
-}
-
 /// f32 values around one piece of the loss: logits, log-softmax and gradients.
 std::int64_t loss_piece(const CodelmConfig& config, std::int64_t length, std::int64_t rows) {
   return std::min<std::int64_t>(rows * length * config.vocabulary, std::int64_t{1} << 25) * 4;
@@ -122,7 +109,8 @@ WeightUse planned_use(const CodelmConfig& config, const std::optional<AdapterOpt
   }
   if (!base) return use;
   for (const auto& [name, shape] : layers) use.quantized += shape[0] * shape[1];
-  use.quantized_bytes = bytes_each(*base);
+  use.quantized_bytes =
+      kernels::bytes_each(*base, /*double_quantized=*/*base == kernels::QuantFormat::Nf4);
   return use;
 }
 

@@ -5,13 +5,10 @@
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
-#include <array>
 #include <tuple>
 
 #include "ubique/engine/step/recompute.h"
 #include "ubique/kernels/quant/quantized_linear.h"
-#include "ubique/models/codelm/net/layout.h"
-#include "ubique/nn/layers/parameter_tree.h"
 #include "ubique/nn/layers/rope.h"
 
 namespace ubique::codelm {
@@ -36,71 +33,11 @@ at::Tensor split_heads(const at::Tensor& product, std::int64_t count) {
   return product.unflatten(-1, {count, -1}).transpose(1, 2);
 }
 
-/// The linear layers of a block, each with its name within a layer.
-std::array<std::pair<std::string, nn::LinearWeights*>, 8> linear_parts(BlockWeights& block,
-                                                                       const TensorNames& names) {
-  return {{{names.qkv, &block.qkv},
-           {names.q, &block.q},
-           {names.k, &block.k},
-           {names.v, &block.v},
-           {names.output, &block.output},
-           {names.gate, &block.gate},
-           {names.up, &block.up},
-           {names.down, &block.down}}};
-}
-
 }  // namespace
 
 Codelm::Codelm(CodelmConfig config) : config_(std::move(config)) {
-  for (const auto& [name, shape] : parameter_shapes(config_)) {
-    nn::add_parameter(*this, name, at::zeros(shape));
-  }
-  blocks_.resize(static_cast<std::size_t>(config_.layers));
-  refresh();
-}
-
-void Codelm::refresh() {
-  parameters_by_name_.clear();
-  for (const auto& item : named_parameters()) parameters_by_name_[item.key()] = item.value();
-  const auto find = [this](const std::string& name) {
-    const auto found = parameters_by_name_.find(name);
-    return found == parameters_by_name_.end() ? at::Tensor() : found->second;
-  };
-  const auto set_norm = [&](NormWeights& norm, const std::string& name) {
-    norm = {find(name + ".weight"), find(name + ".bias")};
-  };
-  const auto names = tensor_names(config_);
-  tokens_ = find(names.tokens + ".weight");
-  positions_ = find(names.positions + ".weight");
-  head_ = find(names.head + ".weight");
-  head_bias_ = config_.head_bias ? find(names.head + ".bias") : at::Tensor();
-  set_norm(final_norm_, names.final_norm);
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    auto& block = blocks_[i];
-    const auto part = [&](const std::string& name) {
-      return layer_name(names, static_cast<std::int64_t>(i), name);
-    };
-    set_norm(block.first_norm, part(names.first_norm));
-    set_norm(block.second_norm, part(names.second_norm));
-    for (const auto& [name, linear] : linear_parts(block, names)) {
-      linear->weight = find(part(name) + ".weight");
-      linear->bias = find(part(name) + ".bias");
-    }
-    block.q_norm = find(part(names.q_norm) + ".weight");
-    block.k_norm = find(part(names.k_norm) + ".weight");
-  }
-}
-
-std::vector<std::pair<std::string, nn::LinearWeights*>> Codelm::linear_layers() {
-  const auto names = tensor_names(config_);
-  std::vector<std::pair<std::string, nn::LinearWeights*>> layers;
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
-    for (const auto& [part, linear] : linear_parts(blocks_[i], names)) {
-      if (!linear->weight.defined()) continue;
-      layers.emplace_back(layer_name(names, static_cast<std::int64_t>(i), part), linear);
-    }
-  }
-  return layers;
+  weights_.blocks.resize(static_cast<std::size_t>(config_.layers));
+  create(at::TensorOptions(at::kFloat));
 }
 
 at::Tensor Codelm::norm(const at::Tensor& x, const NormWeights& weights) const {
@@ -116,18 +53,21 @@ nn::Normed Codelm::add_norm(const at::Tensor& residual, const at::Tensor& branch
 }
 
 at::Tensor Codelm::embed(const at::Tensor& ids, const at::Tensor& positions, double dropout) const {
-  auto x = at::embedding(tokens_, ids);  // (B, T, H)
-  if (positions_.defined()) x = x + at::embedding(positions_, positions);
+  auto x = at::embedding(weights_.tokens, ids);  // (B, T, H)
+  if (weights_.positions.defined()) x = x + at::embedding(weights_.positions, positions);
   return dropped(x, dropout, dropout > 0);
+}
+
+void Codelm::make_rope_tables(c10::Device device) const {
+  if (config_.rotary_size == 0 || (cos_.defined() && cos_.device() == device)) return;
+  const c10::InferenceMode plain(false);  // a later training pass uses the tables too
+  std::tie(cos_, sin_) = nn::rope_tables(config_.context, config_.rotary_size, device,
+                                         config_.rope_theta, config_.rope_scaling);
 }
 
 void Codelm::set_rope(const at::Tensor& positions, Pass& pass) const {
   if (config_.rotary_size == 0) return;
-  if (!cos_.defined() || cos_.device() != positions.device()) {
-    const c10::InferenceMode plain(false);  // a later training pass uses the tables too
-    std::tie(cos_, sin_) = nn::rope_tables(config_.context, config_.rotary_size, positions.device(),
-                                           config_.rope_theta, config_.rope_scaling);
-  }
+  make_rope_tables(positions.device());
   const auto rows = [&](const at::Tensor& table) {
     return at::embedding(table, positions).unsqueeze(1);  // (B, 1, T, r)
   };
@@ -193,7 +133,7 @@ at::Tensor Codelm::feed_forward(const BlockWeights& weights, const at::Tensor& x
 }
 
 at::Tensor Codelm::block(std::size_t layer, const at::Tensor& x, const Pass& pass) const {
-  const auto& weights = blocks_[layer];
+  const auto& weights = weights_.blocks[layer];
   const bool training = pass.options.training;
   const auto drop = [&](const at::Tensor& branch) {
     return dropped(branch, config_.dropouts.residual, training);
@@ -208,7 +148,7 @@ at::Tensor Codelm::block(std::size_t layer, const at::Tensor& x, const Pass& pas
 }
 
 at::Tensor Codelm::run_blocks(at::Tensor x, const Pass& pass) const {
-  for (std::size_t i = 0; i < blocks_.size(); ++i) {
+  for (std::size_t i = 0; i < weights_.blocks.size(); ++i) {
     if (pass.options.recompute && at::GradMode::is_enabled()) {
       const auto held = pass;  // the block is computed again after this pass has ended
       x = engine::recompute([this, i, held](const auto& in) { return block(i, in[0], held); }, {x});
@@ -216,7 +156,7 @@ at::Tensor Codelm::run_blocks(at::Tensor x, const Pass& pass) const {
       x = block(i, x, pass);
     }
   }
-  return norm(x, final_norm_);
+  return norm(x, weights_.final_norm);
 }
 
 void Codelm::set_masks(const at::Tensor& ids, const DocumentLayout& documents, Pass& pass) const {
@@ -257,29 +197,26 @@ at::Tensor Codelm::forward_cached(const at::Tensor& ids, const nn::NewPositions&
 }
 
 at::Tensor Codelm::logits(const at::Tensor& hidden) const {
-  return quantized_head_ ? kernels::quantized_linear(hidden, *quantized_head_, head_bias_)
-                         : at::linear(hidden, head_, head_bias_);
+  return quantized_head_ ? kernels::quantized_linear(hidden, *quantized_head_, head_bias())
+                         : at::linear(hidden, head(), head_bias());
 }
 
 void Codelm::quantize(kernels::QuantFormat format, bool double_quantized, bool with_head) {
-  const auto quantized = [&](const at::Tensor& weight) {
-    return std::make_shared<const kernels::QuantizedWeight>(
-        kernels::quantize(weight.detach(), format, double_quantized));
-  };
-  if (with_head) quantized_head_ = quantized(head_);
+  if (with_head) {
+    quantized_head_ = std::make_shared<const kernels::QuantizedWeight>(
+        kernels::quantize(head().detach(), format, double_quantized));
+  }
   for (const auto& [name, linear] : linear_layers()) {
-    linear->quantized = quantized(linear->weight);
-    linear->weight.set_data(at::empty({0}, linear->weight.options()));
+    nn::quantize(*linear, format, double_quantized);
   }
   quantized_ = true;
 }
 
 void Codelm::move_quantized(c10::Device device) {
-  const auto move = [&](std::shared_ptr<const kernels::QuantizedWeight>& weight) {
-    if (weight) weight = std::make_shared<const kernels::QuantizedWeight>(weight->to(device));
-  };
-  move(quantized_head_);
-  for (const auto& [name, linear] : linear_layers()) move(linear->quantized);
+  if (quantized_head_) {
+    quantized_head_ = std::make_shared<const kernels::QuantizedWeight>(quantized_head_->to(device));
+  }
+  for (const auto& [name, linear] : linear_layers()) nn::move_quantized(*linear, device);
 }
 
 }  // namespace ubique::codelm

@@ -4,30 +4,17 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <torch/nn/module.h>
 
-#include <map>
 #include <vector>
 
 #include "ubique/models/codelm/net/config.h"
+#include "ubique/models/codelm/net/weights.h"
+#include "ubique/nn/decode/host_network.h"
 #include "ubique/nn/layers/attention.h"
 #include "ubique/nn/layers/kv_cache.h"
-#include "ubique/nn/layers/linear.h"
 #include "ubique/nn/layers/norm.h"
 
 namespace ubique::codelm {
-
-struct NormWeights {
-  at::Tensor weight, bias;  ///< (H); undefined = the block has no such norm
-};
-
-struct BlockWeights {
-  NormWeights first_norm, second_norm;
-  nn::LinearWeights qkv;      ///< fused layouts
-  nn::LinearWeights q, k, v;  ///< the others
-  nn::LinearWeights output, gate, up, down;
-  at::Tensor q_norm, k_norm;  ///< (head size)
-};
 
 /// How one pass runs; the same for all layers.
 struct PassOptions {
@@ -43,7 +30,7 @@ struct DocumentLayout {
   at::Tensor starts;   ///< (n + 1) i32: as kernels::packed_attention takes it
 };
 
-class Codelm final : public torch::nn::Module {
+class Codelm final : public nn::Network {
  public:
   /// Parameters are zero, f32, on the CPU.
   explicit Codelm(CodelmConfig config);
@@ -60,14 +47,12 @@ class Codelm final : public torch::nn::Module {
   at::Tensor forward_cached(const at::Tensor& ids, const nn::NewPositions& places,
                             std::vector<nn::KvCache>& caches, const PassOptions& options) const;
   at::Tensor logits(const at::Tensor& hidden) const;  ///< (..., H) to (..., V)
+  /// The network for passes over a few tokens on the CPU, which share its tensors; nothing if it is
+  /// elsewhere, has adapters, or keeps its weights in a form that these passes do not read.
+  std::optional<nn::HostNetwork> host_network() const;
 
-  const at::Tensor& head() const { return head_; }            ///< (V, H)
-  const at::Tensor& head_bias() const { return head_bias_; }  ///< (V) or undefined
-  /// Every linear layer of the blocks by its name without ".weight", for adapters.
-  std::vector<std::pair<std::string, nn::LinearWeights*>> linear_layers();
-
-  /// Reads the parameters again after they were moved or cast; adapters are kept.
-  void refresh();
+  const at::Tensor& head() const { return config_.tied ? weights_.tokens : weights_.head; }
+  const at::Tensor& head_bias() const { return weights_.head_bias; }  ///< (V) or undefined
 
   /// Keeps the weights of the blocks' linear layers in 8 or 4 bits and frees them; for a frozen
   /// network. `with_head` keeps a copy of the head in the same form. Input error for widths that
@@ -79,6 +64,7 @@ class Codelm final : public torch::nn::Module {
 
  private:
   struct Pass;
+  void visit(nn::ParameterWalk& walk) override { visit_parameters(config_, weights_, walk); }
   at::Tensor embed(const at::Tensor& ids, const at::Tensor& positions, double dropout) const;
   at::Tensor block(std::size_t layer, const at::Tensor& x, const Pass& pass) const;
   at::Tensor attend(const BlockWeights& weights, std::size_t layer, const at::Tensor& x,
@@ -92,15 +78,13 @@ class Codelm final : public torch::nn::Module {
                       const NormWeights& weights) const;
   void set_masks(const at::Tensor& ids, const DocumentLayout& documents, Pass& pass) const;
   at::Tensor run_blocks(at::Tensor x, const Pass& pass) const;
+  void make_rope_tables(c10::Device device) const;
   void set_rope(const at::Tensor& positions, Pass& pass) const;
 
   CodelmConfig config_;
-  std::map<std::string, at::Tensor> parameters_by_name_;
-  at::Tensor tokens_, positions_, head_, head_bias_;
+  NetworkWeights weights_;
   std::shared_ptr<const kernels::QuantizedWeight> quantized_head_;
   bool quantized_ = false;
-  NormWeights final_norm_;
-  std::vector<BlockWeights> blocks_;
   mutable at::Tensor cos_, sin_;  // rotary tables on the device of the last pass
 };
 

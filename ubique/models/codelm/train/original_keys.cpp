@@ -118,6 +118,8 @@ const OriginalKey kTrainingKeys[] = {
     {"training.deterministic_mode", KeyUse::Plan},
     {"training.seed", KeyUse::Setting, "seed"},
     {"training.num_epochs", KeyUse::Setting, "epochs"},
+    {"training.max_sequences_limit", KeyUse::Setting, "max_sequences"},
+    {"training.trim_priority", KeyUse::Elsewhere, "the first documents of the data are taken"},
     {"training.max_steps", KeyUse::Setting, "max_steps"},
     {"training.save_steps", KeyUse::Setting, "checkpoint_every"},
     {"training.save_total_limit", KeyUse::Setting, "keep"},

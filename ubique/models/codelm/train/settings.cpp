@@ -3,7 +3,7 @@
 #include "ubique/models/codelm/train/settings.h"
 
 #include "ubique/base/text/printable.h"
-#include "ubique/models/codelm/files/hub.h"
+#include "ubique/io/hub/cache.h"
 #include "ubique/models/codelm/files/huggingface.h"
 #include "ubique/models/codelm/net/layout.h"
 #include "ubique/models/codelm/net/needs.h"
@@ -81,6 +81,10 @@ void read_goal(const Config& config, TrainSettings& settings) {
         "[codelm.train] {} tokens in {} to {} epochs; expected 0 or more, and from 1 on.",
         goal.tokens, goal.least, goal.most);
   if (config.has("epochs")) goal.tokens = 0;
+  settings.most_documents = config.get("max_sequences", settings.most_documents);
+  check(settings.most_documents >= 0, ErrorKind::Usage,
+        "[codelm.train] --max-sequences is {}; expected 1 or more, or 0 for all.",
+        settings.most_documents);
 }
 
 }  // namespace
@@ -157,6 +161,7 @@ std::vector<engine::Option> codelm_train_options() {
         "windows of documents have at most N tokens at first (as long as rows)"},
        {"--curriculum-end", "curriculum_end", "N", "and so many later (as long as rows)"},
        {"--curriculum-epochs", "curriculum_epochs", "N", "in which the length grows (1)"},
+       {"--max-sequences", "max_sequences", "N", "train on the first N documents; 0 = all (0)"},
        {"--target-tokens", "target_tokens", "N", "choose the epochs by the tokens to train on"},
        {"--sample-prompts", "sample_prompts", "TEXT",
         "completed at each validation, for log and report"},
@@ -203,7 +208,7 @@ plan::Needs read_codelm_needs(const Config& config) {
   auto network = read_new_network(config);
   const auto adapter = read_adapter_settings(config);
   const auto form = read_base_weights(config, adapter.has_value());
-  if (!folder.empty()) network = read_network_config(hub_folder(folder));
+  if (!folder.empty()) network = read_network_config(io::hub_folder(folder));
   auto use = planned_use(network, adapter, kernels::parse_quant_format(form));
   use.length = std::min(network.context, config.get("sequence_length", use.length));
   check(use.length >= 2, ErrorKind::Usage,

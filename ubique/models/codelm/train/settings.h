@@ -33,9 +33,10 @@ struct TrainSettings {
   std::string data;                              ///< a folder of `data codelm git` or `import`
   std::vector<std::filesystem::path> sequences;  ///< or files, read directly
   std::vector<std::filesystem::path> val_sequences;
-  std::string tokenizer;    ///< if it lies neither with the model nor with the data
-  std::string model;        ///< what to start from; empty: a new network
-  double val_share = 0.05;  ///< of the documents, if nothing is held out already
+  std::string tokenizer;            ///< if it lies neither with the model nor with the data
+  std::string model;                ///< what to start from; empty: a new network
+  std::int64_t most_documents = 0;  ///< to train on, the first ones; 0 = all
+  double val_share = 0.05;          ///< of the documents, if nothing is held out already
   data::PackingOptions packing;
   bool length_given = false;
   std::optional<AdapterOptions> adapter;

@@ -10,10 +10,11 @@
 #include "ubique/base/text/utf8.h"
 #include "ubique/data/code/code_set.h"
 #include "ubique/data/code/filter/document_filter.h"
+#include "ubique/data/code/first_documents.h"
 #include "ubique/data/code/read_sequences.h"
 #include "ubique/data/code/tokenizer_hash.h"
 #include "ubique/engine/step/autocast.h"
-#include "ubique/models/codelm/files/hub.h"
+#include "ubique/io/hub/cache.h"
 #include "ubique/models/codelm/files/huggingface.h"
 #include "ubique/models/codelm/files/open.h"
 #include "ubique/models/codelm/score/perplexity.h"
@@ -136,8 +137,8 @@ std::unique_ptr<engine::Task> make_codelm_task(const engine::Request& request) {
   auto& settings = parts.settings = read_codelm_settings(request);
   const auto fresh = read_new_network(request.config);
   request.config.finish();
-  if (!settings.model.empty()) settings.model = hub_folder(settings.model).string();
-  if (!settings.tokenizer.empty()) settings.tokenizer = hub_folder(settings.tokenizer).string();
+  if (!settings.model.empty()) settings.model = io::hub_folder(settings.model).string();
+  if (!settings.tokenizer.empty()) settings.tokenizer = io::hub_folder(settings.tokenizer).string();
   if (!settings.model.empty()) parts.model = open_codelm(settings.model);
   const auto path = tokenizer_path(settings, parts.model.get());
   parts.tokenizer = std::make_shared<io::Tokenizer>(io::read_tokenizer(path));
@@ -154,7 +155,10 @@ std::unique_ptr<engine::Task> make_codelm_task(const engine::Request& request) {
   }
   parts.model->set_averaged(settings.recipe.ema_decay > 0);
   choose_length(settings, *parts.model);
-  const auto split = read_documents(settings, parts);
+  auto split = read_documents(settings, parts);
+  if (settings.most_documents > 0) {
+    split.train = std::make_shared<data::FirstDocuments>(split.train, settings.most_documents);
+  }
   check_tokenizer(*split.train, *parts.tokenizer, *parts.model,
                   settings.data.empty() ? "the data" : settings.data);
   parts.training = std::make_unique<CodeDataset>(split.train, settings.packing,

@@ -29,6 +29,8 @@ CodelmDecoder::CodelmDecoder(const Codelm& network, const PassOptions& pass,
   check(options_.slots >= 1, ErrorKind::Usage,
         "[codelm.decode] --slots is out of range; got {}, expected 1 or more.", options_.slots);
   if (options_.most_tokens > 0) limit_ = std::min(limit_, options_.most_tokens);
+  if (options_.record || !options_.on_host) return;
+  if (auto host = network.host_network()) host_ = std::make_unique<nn::HostStep>(std::move(*host));
 }
 
 /// Makes room for that many positions of every slot, keeping what the caches hold. Recorded passes
@@ -55,6 +57,9 @@ nn::Predictions CodelmDecoder::append(const nn::Extension& extension, std::int64
   const c10::InferenceMode inference;
   const auto first = static_cast<std::int64_t>(tokens(extension.slot).size());
   const auto count = static_cast<std::int64_t>(extension.tokens.size());
+  if (host_ && extension.tokens.size() <= nn::HostStep::kMostTokens) {
+    return append_on_host({&extension, 1}, static_cast<std::size_t>(count - predicted), wanted);
+  }
   reserve(first + count);
   const auto device = network_.head().device();
   const auto ids = at::tensor(at::ArrayRef<int>(extension.tokens.data(), extension.tokens.size()),
@@ -72,6 +77,19 @@ nn::Predictions CodelmDecoder::append(const nn::Extension& extension, std::int64
   const auto hidden = network_.forward_cached(ids, places, slots() > 1 ? rows : caches_, pass_);
   const auto last = hidden[0].slice(0, count - predicted);  // (predicted, H)
   return nn::read_predictions(network_.logits(last), wanted);
+}
+
+nn::Predictions CodelmDecoder::append_on_host(std::span<const nn::Extension> extensions,
+                                              std::size_t first_predicted, nn::Wanted wanted) {
+  std::vector<nn::HostToken> added;
+  std::int64_t longest = 0;
+  for (const auto& [slot, ids] : extensions) {
+    auto position = static_cast<std::int64_t>(tokens(slot).size());
+    for (const auto id : ids) added.push_back({id, slot, position++});
+    longest = std::max(longest, position);
+  }
+  reserve(longest);
+  return host_->run(added, first_predicted, wanted, caches_);
 }
 
 /// Ids and positions of all slots, (2, B, width) on the host. A slot with fewer tokens repeats its
@@ -125,14 +143,17 @@ nn::Predictions CodelmDecoder::append_each(std::span<const nn::Extension> extens
   if (!options_.record && extensions.size() == 1) return Decoder::append_each(extensions, wanted);
   const c10::InferenceMode inference;
   std::int64_t width = 1, longest = 1;
+  std::size_t total = 0;
   for (const auto& [slot, added] : extensions) {
     const auto count = static_cast<std::int64_t>(added.size());
+    total += added.size();
     width = std::max(width, count);
     longest = std::max(longest, static_cast<std::int64_t>(tokens(slot).size()) + count);
   }
   for (std::int64_t slot = 0; slot < slots(); ++slot) {
     longest = std::max(longest, static_cast<std::int64_t>(tokens(slot).size()));
   }
+  if (host_ && total <= nn::HostStep::kMostTokens) return append_on_host(extensions, 0, wanted);
   reserve(longest);
   if (options_.record) {
     width = static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(width)));
