@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Names and shapes of the released networks, without allocating them; refusals of bad configs.
-#include "ubique/models/acestep/net/config.h"
+#include "ubique/models/acestep/net/config/config.h"
 
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
@@ -10,9 +10,9 @@
 
 #include "tests/models/acestep/golden.h"
 #include "ubique/base/error.h"
-#include "ubique/models/acestep/net/dcae.h"
+#include "ubique/models/acestep/net/codec/dcae.h"
+#include "ubique/models/acestep/net/codec/vocoder.h"
 #include "ubique/models/acestep/net/umt5.h"
-#include "ubique/models/acestep/net/vocoder.h"
 
 using namespace ubique;
 
@@ -141,4 +141,5 @@ TEST_CASE("acestep: other networks that cannot be are refused with the key") {
                  "upsample_kernel_sizes"));
   CHECK(mentions(vocoder_refusal({{"upsample_initial_channel", 64}}), "halved 7 times"));
   CHECK(mentions(vocoder_refusal({{"num_mels", 500}}), "num_mels is 500"));
+  CHECK(mentions(vocoder_refusal({{"upsample_channels", {4, 4}}}), "7 and 2"));
 }

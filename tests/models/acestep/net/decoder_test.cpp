@@ -6,8 +6,8 @@
 #include "tests/models/acestep/golden.h"
 #include "ubique/base/error.h"
 #include "ubique/models/acestep/files/weights.h"
-#include "ubique/models/acestep/net/dcae.h"
-#include "ubique/models/acestep/net/vocoder.h"
+#include "ubique/models/acestep/net/codec/dcae.h"
+#include "ubique/models/acestep/net/codec/vocoder.h"
 
 using namespace ubique;
 using test::acestep_folder, test::distance, test::Golden;
@@ -48,8 +48,9 @@ TEST_CASE("dcae: latents and spectrograms of short and long clips are the origin
   CHECK(distance(acestep::vit_attention(encoder.levels[3].attention[0], before,
                                         network->config().head_size),
                  golden.at("mid.enc.down3.0.attn.T3")) < 2e-5);
-  CHECK(distance(acestep::run_blocks(encoder.levels[3], before, network->config().head_size),
-                 golden.at("mid.enc.down3.T3")) < 2e-5);
+  acestep::LocalSteps blocks;
+  acestep::add_blocks(blocks, encoder.levels[3], network->config().head_size);
+  CHECK(distance(acestep::run_steps(blocks, before), golden.at("mid.enc.down3.T3")) < 2e-5);
 }
 
 TEST_CASE("dcae: a spectrogram that is no whole number of latent frames is refused") {

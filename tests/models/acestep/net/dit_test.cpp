@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/models/acestep/golden.h"
-#include "ubique/models/acestep/net/ssl_loss.h"
+#include "ubique/models/acestep/net/loss/ssl_loss.h"
 #include "ubique/nn/layers/norm.h"
 #include "ubique/nn/layers/rope.h"
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "tests/models/acestep/golden.h"
-#include "ubique/models/acestep/net/flow_loss.h"
-#include "ubique/models/acestep/net/ssl_loss.h"
+#include "ubique/models/acestep/net/loss/flow_loss.h"
+#include "ubique/models/acestep/net/loss/ssl_loss.h"
 #include "ubique/nn/layers/lora_module.h"
 
 using namespace ubique;

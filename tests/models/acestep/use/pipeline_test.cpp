@@ -52,7 +52,7 @@ struct Generation {
     made.solver = nn::parse_flow_solver(args.value("scheduler_type", "euler"));
     made.steps = args.at("infer_step").get<std::int64_t>();
     made.omega = number("omega_scale", 10);
-    made.batch_mean = true;
+    made.batch_mean = made.near_shift = true;
     for (const auto& step : split(args.value("oss_steps", ""), ',')) {
       if (!step.empty()) made.chosen_steps.push_back(std::stoll(step));
     }

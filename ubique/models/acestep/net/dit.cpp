@@ -3,6 +3,7 @@
 #include "ubique/models/acestep/net/dit.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 
 #include <cmath>
 #include <tuple>
@@ -29,6 +30,27 @@ at::Tensor like_frames(const at::Tensor& control, const at::Tensor& x) {
   return (control - mean(control)) * ratio + mean(x);
 }
 
+/// The group norm of x (B, C, 1, T) over the frames that are there, in f32.
+at::Tensor masked_group_norm(const at::Tensor& x, const nn::WeightAndBias& norm,
+                             const at::Tensor& frames) {
+  const auto rows = frames.to(at::kFloat).unsqueeze(1).unsqueeze(1);  // (B, 1, 1, T)
+  const auto grouped = x.to(at::kFloat).squeeze(2).unflatten(1, {kPatchNormGroups, -1});
+  const auto count = rows.sum({2, 3}, true) * static_cast<double>(grouped.size(2));
+  const auto mean = (grouped * rows).sum({2, 3}, true) / count;  // (B, G, 1, 1)
+  const auto centred = grouped - mean;                           // (B, G, C/G, T)
+  const auto variance = (centred * rows).square().sum({2, 3}, true) / count;
+  const auto normed = (centred * (variance + kEndNormEps).rsqrt()).flatten(1, 2);
+  return (normed * norm.weight.unsqueeze(-1) + norm.bias.unsqueeze(-1))
+      .unsqueeze(2)
+      .to(x.scalar_type());
+}
+
+/// The rows of (B, E, ...) in the order (B, E).
+at::Tensor in_order(const at::Tensor& rows, const at::Tensor& order) {
+  if (rows.dim() == 2) return rows.gather(1, order);
+  return rows.gather(1, order.unsqueeze(-1).expand({-1, -1, rows.size(2)}));
+}
+
 }  // namespace
 
 Dit::Dit(const DitConfig& config, const at::TensorOptions& options) : config_(config) {
@@ -48,10 +70,11 @@ at::Tensor Dit::embed_time(const at::Tensor& timestep) const {
   return nn::linear(at::silu(nn::linear(sinusoids, weights_.time_1)), weights_.time_2);
 }
 
-at::Tensor Dit::embed_frames(const at::Tensor& latents) const {
+at::Tensor Dit::embed_frames(const at::Tensor& latents, const at::Tensor& frames) const {
   const auto &patch = weights_.patch, &norm = weights_.patch_norm, &output = weights_.patch_output;
   auto x = at::conv2d(latents, patch.weight, patch.bias, {config_.patch_height, 1});
-  x = at::group_norm(x, kPatchNormGroups, norm.weight, norm.bias, kEndNormEps);
+  x = frames.defined() ? masked_group_norm(x, norm, frames)
+                       : at::group_norm(x, kPatchNormGroups, norm.weight, norm.bias, kEndNormEps);
   x = at::conv2d(x, output.weight, output.bias);  // (B, D, 1, T)
   return x.flatten(2).transpose(1, 2);
 }
@@ -77,6 +100,10 @@ DitContext Dit::encode(const DitCondition& condition, bool training,
   context.mask = at::cat({at::ones({speaker.size(0), 1}, text_mask.options()), text_mask,
                           mask_of(condition.lyric_mask)},
                          1);
+  if (condition.order.defined()) {
+    context.tokens = in_order(context.tokens, condition.order);
+    context.mask = in_order(context.mask, condition.order);
+  }
   prepare(context, training);
   return context;
 }
@@ -87,6 +114,7 @@ void Dit::set_tables(std::int64_t length, c10::Device device) const {
         config_.max_position);
   const bool enough = cos_.defined() && cos_.device() == device && cos_.size(0) >= length;
   if (enough) return;
+  const c10::InferenceMode off(false);  // a preview's tables serve training too
   std::tie(cos_, sin_) = nn::rope_tables(length, config_.head_size, device, config_.rope_theta);
 }
 
@@ -110,6 +138,7 @@ DitPass Dit::make_pass(const DitInput& input, const at::Tensor& embedded_time,
   pass.cos = cos_.slice(0, 0, length);
   pass.sin = sin_.slice(0, 0, length);
   pass.frames = input.frames;
+  pass.exact_padding = input.exact_padding && input.frames.defined();
   pass.context_mask = context.mask.ne(0).unsqueeze(1).unsqueeze(1);
   return pass;
 }
@@ -150,7 +179,7 @@ DitOutput Dit::forward(const DitInput& input, const DitContext& context, const D
                        bool with_projections) const {
   const auto time = embed_time(input.timestep);  // (B, D)
   const auto pass = make_pass(input, time, context, options.training);
-  auto x = embed_frames(input.latents);  // (B, T, D)
+  auto x = embed_frames(input.latents, pass.exact_padding ? input.frames : at::Tensor());
   if (input.control.defined()) x = x + like_frames(input.control, x) * input.control_scale;
   DitOutput output;
   if (with_projections) output.projections.resize(config_.ssl_depths.size());

@@ -3,6 +3,10 @@
 // training losses. Predicts the velocity of noisy latents.
 #pragma once
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "ubique/models/acestep/net/dit_block.h"
 #include "ubique/models/acestep/net/lyric_encoder.h"
 
@@ -25,6 +29,9 @@ struct DitCondition {
   at::Tensor text, text_mask;        ///< (B, S, text size), (B, S)
   at::Tensor speaker;                ///< (B, speaker size)
   at::Tensor lyric_ids, lyric_mask;  ///< (B, L) i64; no lyrics: one id 0 with mask 0
+  /// (B, E) i64, where each token of the context comes from: with the padding of each item behind
+  /// its tokens, their positions do not depend on the other items. Undefined = as they come.
+  at::Tensor order = {};
 };
 
 /// The condition as the blocks see it.
@@ -40,6 +47,9 @@ struct DitInput {
   at::Tensor frames = {};   ///< (B, T) 1 = a frame, 0 = padding; undefined = no padding
   at::Tensor control = {};  ///< (B, T, D) or undefined: added to the embedded frames
   double control_scale = 1;
+  /// Padding changes nothing of an item: its frames are as they would be alone. Otherwise, as in
+  /// the original, the norm of the embedding and the convolutions read the padding.
+  bool exact_padding = false;
 };
 
 struct DitOptions {
@@ -64,10 +74,18 @@ class Dit final : public nn::Network {
   const DitConfig& config() const { return config_; }
   const DitWeights& weights() const { return weights_; }
 
+  /// The layers of blocks and lyric encoder that can be kept in a format, by the names of their
+  /// weights. The few others stay as they are: embeddings of time, frames and tokens, and the last.
+  std::map<std::string, nn::LinearWeights*> quantizable_layers(kernels::QuantFormat format);
+  /// Keeps those in fewer bits from now on, for inference or under adapters.
+  void quantize(kernels::QuantFormat format);
+  void move_quantized(c10::Device device);  ///< beside to(), which does not know them
+
   /// Sinusoids of timesteps (B), cosines first: (B, 256) f32.
   static at::Tensor time_sinusoids(const at::Tensor& timestep);
-  at::Tensor embed_time(const at::Tensor& timestep) const;   ///< (B) to (B, D)
-  at::Tensor embed_frames(const at::Tensor& latents) const;  ///< (B, C, 16, T) to (B, T, D)
+  at::Tensor embed_time(const at::Tensor& timestep) const;  ///< (B) to (B, D)
+  /// (B, C, 16, T) to (B, T, D). With `frames` (B, T), only those count in the norm.
+  at::Tensor embed_frames(const at::Tensor& latents, const at::Tensor& frames = {}) const;
   /// Hidden states of lyrics before their projection: ids (B, L) to (B, L, H).
   at::Tensor encode_lyrics(const at::Tensor& ids, const at::Tensor& mask, bool training = false,
                            const LayerRange& weakened = {}) const;
@@ -97,6 +115,8 @@ class Dit final : public nn::Network {
 
 /// Names and shapes of the parameters, allocating nothing.
 nn::NamedShapes parameter_shapes(const DitConfig& config);
+/// How many weights quantize() changes.
+std::int64_t quantized_values(const DitConfig& config, kernels::QuantFormat format);
 /// Tensors that the released files have too, but that no pass reads.
 nn::NamedShapes unused_shapes(const DitConfig& config);
 

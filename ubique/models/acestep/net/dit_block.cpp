@@ -4,6 +4,7 @@
 
 #include <ATen/ATen.h>
 
+#include "ubique/engine/step/autocast.h"
 #include "ubique/nn/layers/attention.h"
 #include "ubique/nn/layers/norm.h"
 #include "ubique/nn/layers/rope.h"
@@ -24,6 +25,14 @@ at::Tensor modulated(const at::Tensor& x, const at::Tensor& shift, const at::Ten
   return nn::rms_norm(x, {}, kBlockNormEps) * (1 + scale) + shift;
 }
 
+/// q·(kᵀv) over q·sum(k), in f32 whatever the plan's dtype: the sums run over the whole song.
+at::Tensor read_by_sums(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
+  const engine::Autocast in_f32(q.device().type(), {});
+  const auto mixed = at::matmul(q, at::matmul(k.transpose(-1, -2), v));  // (B, heads, T, size)
+  const auto total = at::matmul(q, k.sum(2).unsqueeze(-1));              // (B, heads, T, 1)
+  return mixed / (total + kLinearAttentionEps);
+}
+
 void walk_attention(nn::ParameterWalk& walk, const std::string& name, std::int64_t hidden,
                     DitAttention& weights) {
   walk.linear(name + ".to_q", hidden, hidden, weights.q);
@@ -40,9 +49,9 @@ void walk_block(nn::ParameterWalk& walk, const std::string& name, const DitConfi
   walk.tensor(name + ".scale_shift_table", {6, hidden}, block.modulation);
   walk_attention(walk, name + ".attn", hidden, block.self);
   walk_attention(walk, name + ".cross_attn", hidden, block.cross);
-  walk.weights(name + ".ff.inverted_conv.conv", {2 * inner, hidden, 1}, block.expand);
+  walk.pointwise(name + ".ff.inverted_conv.conv", 2 * inner, hidden, block.expand);
   walk.weights(name + ".ff.depth_conv.conv", {2 * inner, 1, 3}, block.depthwise);
-  walk.weights(name + ".ff.point_conv.conv", {hidden, inner, 1}, block.contract, false);
+  walk.pointwise(name + ".ff.point_conv.conv", hidden, inner, block.contract, false);
 }
 
 at::Tensor linear_attention(const DitAttention& weights, const at::Tensor& x, const DitPass& pass) {
@@ -57,9 +66,7 @@ at::Tensor linear_attention(const DitAttention& weights, const at::Tensor& x, co
     q = q * rows;
     k = k * rows;
   }
-  const auto mixed = at::matmul(q, at::matmul(k.transpose(-1, -2), v));  // (B, heads, T, size)
-  const auto total = at::matmul(q, k.sum(2).unsqueeze(-1));              // (B, heads, T, 1)
-  const auto y = (mixed / (total + kLinearAttentionEps)).to(x.scalar_type());
+  const auto y = read_by_sums(q, k, v).to(x.scalar_type());
   return nn::linear(y.transpose(1, 2).flatten(2), weights.output, pass.training);
 }
 
@@ -86,14 +93,19 @@ at::Tensor cross_attention(const DitAttention& weights, const at::Tensor& x,
   return nn::linear(mixed, weights.output, pass.training);
 }
 
-at::Tensor gated_convolution(const DitBlock& block, const at::Tensor& x) {
-  const auto wide = at::silu(at::linear(x, block.expand.weight.squeeze(-1), block.expand.bias));
-  const auto channels = wide.size(-1);
-  const auto mixed = at::conv1d(wide.transpose(1, 2), block.depthwise.weight, block.depthwise.bias,
-                                1, 1, 1, channels);  // (B, 2·inner, T)
-  const auto halves = mixed.chunk(2, 1);
-  const auto gated = (halves[0] * at::silu(halves[1])).transpose(1, 2);
-  return at::linear(gated, block.contract.weight.squeeze(-1));
+at::Tensor gated_convolution(const DitBlock& block, const at::Tensor& x, const at::Tensor& frames) {
+  auto wide = nn::linear(x, block.expand);  // (B, T, 2·inner)
+  wide = wide.requires_grad() ? at::silu(wide) : at::silu_(wide);
+  if (frames.defined()) wide = wide * frames.to(wide.scalar_type()).unsqueeze(-1);
+  // As a picture of one row whose channels lie side by side nothing is transposed in memory.
+  const auto& depthwise = block.depthwise;
+  const auto mixed =
+      at::conv2d(wide.transpose(1, 2).unsqueeze(2), depthwise.weight.unsqueeze(2), depthwise.bias,
+                 at::IntArrayRef{1, 1}, at::IntArrayRef{0, 1}, at::IntArrayRef{1, 1}, wide.size(-1))
+          .squeeze(2)
+          .transpose(1, 2);  // (B, T, 2·inner)
+  const auto halves = mixed.chunk(2, -1);
+  return nn::linear(halves[0] * at::silu(halves[1]), block.contract);
 }
 
 at::Tensor run_block(const DitBlock& block, const at::Tensor& x, const ContextKeys& context,
@@ -101,7 +113,8 @@ at::Tensor run_block(const DitBlock& block, const at::Tensor& x, const ContextKe
   const auto m = (block.modulation + pass.time).chunk(6, 1);  // each (B, 1, D)
   auto y = x + m[2] * linear_attention(block.self, modulated(x, m[0], m[1]), pass);
   y = y + cross_attention(block.cross, y, context, pass, query_scale);
-  return y + m[5] * gated_convolution(block, modulated(y, m[3], m[4]));
+  const auto frames = pass.exact_padding ? pass.frames : at::Tensor();
+  return y + m[5] * gated_convolution(block, modulated(y, m[3], m[4]), frames);
 }
 
 }  // namespace ubique::acestep

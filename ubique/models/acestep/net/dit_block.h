@@ -3,7 +3,7 @@
 // the context, and a gated feed-forward layer with a convolution over time.
 #pragma once
 
-#include "ubique/models/acestep/net/config.h"
+#include "ubique/models/acestep/net/config/config.h"
 #include "ubique/nn/layers/network.h"
 
 namespace ubique::acestep {
@@ -15,7 +15,8 @@ struct DitAttention {
 struct DitBlock {
   at::Tensor modulation;  ///< (6, D): shift, scale, gate of attention; the same of feed-forward
   DitAttention self, cross;
-  nn::WeightAndBias expand, depthwise, contract;  ///< convolutions; 1x1, 3 per channel, 1x1
+  nn::LinearWeights expand, contract;  ///< to two halves and back
+  nn::WeightAndBias depthwise;         ///< a convolution of 3 frames per channel between them
 };
 
 void walk_block(nn::ParameterWalk& walk, const std::string& name, const DitConfig& config,
@@ -35,6 +36,7 @@ struct DitPass {
   at::Tensor frames = {};         ///< (B, T) 1 = a frame, 0 = padding; undefined = no padding
   at::Tensor context_mask = {};   ///< (B, 1, 1, E) bool, true = read; undefined = all
   bool training = false;
+  bool exact_padding = false;  ///< convolutions do not read padding
 };
 
 /// x (B, T, D) to (B, T, D): relu(q)·(relu(k)ᵀv) over its sum, positions rotated; in f32.
@@ -47,8 +49,10 @@ ContextKeys context_keys(const DitAttention& weights, const at::Tensor& context,
 at::Tensor cross_attention(const DitAttention& weights, const at::Tensor& x,
                            const ContextKeys& context, const DitPass& pass,
                            const at::Tensor& query_scale = {});
-/// x (B, T, D) to (B, T, D): expand, SiLU, convolve over time, gate, contract.
-at::Tensor gated_convolution(const DitBlock& block, const at::Tensor& x);
+/// x (B, T, D) to (B, T, D): expand, SiLU, convolve over time, gate, contract. With `frames` (B,
+/// T), those that are 0 there are read as zeros.
+at::Tensor gated_convolution(const DitBlock& block, const at::Tensor& x,
+                             const at::Tensor& frames = {});
 
 at::Tensor run_block(const DitBlock& block, const at::Tensor& x, const ContextKeys& context,
                      const DitPass& pass, const at::Tensor& query_scale = {});

@@ -66,6 +66,47 @@ nn::NamedShapes parameter_shapes(const DitConfig& config) {
   return walk.shapes();
 }
 
+std::map<std::string, nn::LinearWeights*> Dit::quantizable_layers(kernels::QuantFormat format) {
+  std::map<std::string, nn::LinearWeights*> layers;
+  const auto add = [&](const std::string& name, nn::LinearWeights& layer) {
+    if (layer.quantized || !kernels::is_quantizable(format, layer.outputs(), layer.inputs()))
+      return;
+    layers[name + ".weight"] = &layer;
+  };
+  for (const auto& [name, layer] : linear_layers()) {
+    const bool heavy =
+        name.starts_with("transformer_blocks.") || name.starts_with("lyric_encoder.");
+    if (heavy) add(name, *layer);
+  }
+  for (std::size_t i = 0; i < weights_.blocks.size(); ++i) {
+    const auto feed_forward = fmt::format("transformer_blocks.{}.ff.", i);
+    add(feed_forward + "inverted_conv.conv", weights_.blocks[i].expand);
+    add(feed_forward + "point_conv.conv", weights_.blocks[i].contract);
+  }
+  return layers;
+}
+
+void Dit::quantize(kernels::QuantFormat format) {
+  for (const auto& [name, layer] : quantizable_layers(format)) nn::quantize(*layer, format);
+}
+
+void Dit::move_quantized(c10::Device device) {
+  for (const auto& [name, layer] : linear_layers()) nn::move_quantized(*layer, device);
+  for (auto& block : weights_.blocks) {
+    nn::move_quantized(block.expand, device);
+    nn::move_quantized(block.contract, device);
+  }
+}
+
+std::int64_t quantized_values(const DitConfig& config, kernels::QuantFormat format) {
+  Dit nowhere(config, at::TensorOptions(at::kMeta));
+  std::int64_t count = 0;
+  for (const auto& [name, layer] : nowhere.quantizable_layers(format)) {
+    count += layer->outputs() * layer->inputs();
+  }
+  return count;
+}
+
 nn::NamedShapes unused_shapes(const DitConfig& config) {
   const auto hidden = config.hidden();
   nn::NamedShapes shapes;

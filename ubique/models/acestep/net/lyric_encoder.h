@@ -3,7 +3,7 @@
 // calls it a conformer, but its convolutions are off.)
 #pragma once
 
-#include "ubique/models/acestep/net/config.h"
+#include "ubique/models/acestep/net/config/config.h"
 #include "ubique/models/acestep/net/umt5.h"
 #include "ubique/nn/layers/network.h"
 

@@ -93,7 +93,8 @@ at::Tensor Umt5::attend(const Umt5Layer& layer, const at::Tensor& x, const at::T
 
 at::Tensor Umt5::forward(const at::Tensor& ids, const at::Tensor& mask,
                          const LayerRange& weakened) const {
-  auto x = at::embedding(weights_.tokens, ids);  // (B, S, H)
+  const auto& tokens = weights_.tokens;  // may have stayed on the host, in the file's dtype
+  auto x = at::embedding(tokens, ids.to(tokens.device())).to(weights_.final_norm.options());
   const auto buckets = relative_buckets(ids.size(1), config_).to(ids.device());
   const auto padding = mask.eq(0).unsqueeze(1).unsqueeze(1);  // (B, 1, 1, S)
   for (std::size_t i = 0; i < weights_.layers.size(); ++i) {

@@ -3,7 +3,7 @@
 // their own.
 #pragma once
 
-#include "ubique/models/acestep/net/config.h"
+#include "ubique/models/acestep/net/config/config.h"
 #include "ubique/nn/layers/network.h"
 
 namespace ubique::acestep {

@@ -14,11 +14,24 @@ at::Tensor no_speaker(const Dit& dit, const at::Tensor& text) {
 
 }  // namespace
 
+TextStates encode_text(const Umt5& text_encoder, const SongTokens& tokens, const WeakBranch& weak) {
+  TextStates states{.full = text_encoder.forward(tokens.text_ids, tokens.text_mask)};
+  if (weak.text && weak.lyric) {
+    states.weak = text_encoder.forward(tokens.text_ids, tokens.text_mask, weak.text_layers);
+  }
+  return states;
+}
+
 SongContexts encode_song(const Umt5& text_encoder, const Dit& dit, const SongTokens& tokens,
+                         const BranchOptions& options) {
+  return encode_song(encode_text(text_encoder, tokens, options.weak), dit, tokens, options);
+}
+
+SongContexts encode_song(const TextStates& states, const Dit& dit, const SongTokens& tokens,
                          const BranchOptions& options) {
   const auto& weak = options.weak;
   const auto dtype = dit.weights().text.weight.scalar_type();
-  const auto text = text_encoder.forward(tokens.text_ids, tokens.text_mask).to(dtype);
+  const auto text = states.full.to(dtype);
   const DitCondition full{.text = text,
                           .text_mask = tokens.text_mask,
                           .speaker = no_speaker(dit, text),
@@ -29,10 +42,7 @@ SongContexts encode_song(const Umt5& text_encoder, const Dit& dit, const SongTok
   auto empty = weak.lyric ? full : without_lyrics;
   empty.text = at::zeros_like(text);
   if (options.null_hides_lyrics) empty.lyric_mask = at::zeros_like(full.lyric_mask);
-  if (weak.text && weak.lyric) {
-    empty.text =
-        text_encoder.forward(tokens.text_ids, tokens.text_mask, weak.text_layers).to(dtype);
-  }
+  if (states.weak.defined()) empty.text = states.weak.to(dtype);
   const auto weak_lyrics = weak.lyric ? weak.lyric_layers : LayerRange();
   SongContexts contexts;
   contexts.cond = dit.encode(full);
@@ -50,6 +60,22 @@ DitContext joined(const DitContext& a, const DitContext& b) {
         {at::cat({a.keys[i].keys, b.keys[i].keys}), at::cat({a.keys[i].values, b.keys[i].values})});
   }
   return both;
+}
+
+SongContexts repeated(const SongContexts& one, std::int64_t items) {
+  const auto of = [items](const at::Tensor& x) {
+    auto shape = x.sizes().vec();
+    shape[0] = items;
+    return x.expand(shape);
+  };
+  const auto context = [&](const DitContext& from) {
+    DitContext made{.tokens = of(from.tokens), .mask = of(from.mask)};
+    for (const auto& keys : from.keys) made.keys.push_back({of(keys.keys), of(keys.values)});
+    return made;
+  };
+  SongContexts made{.cond = context(one.cond), .null = context(one.null)};
+  if (one.text_only) made.text_only = context(*one.text_only);
+  return made;
 }
 
 }  // namespace ubique::acestep

@@ -27,7 +27,7 @@ struct WeakBranch {
 
 struct SongContexts {
   DitContext cond, null;
-  std::optional<DitContext> text_only;  ///< for double guidance
+  std::optional<DitContext> text_only = {};  ///< for double guidance
 };
 
 /// Which branches guidance will ask for.
@@ -38,8 +38,20 @@ struct BranchOptions {
   bool null_hides_lyrics = false;
 };
 
+/// What the text encoder makes of the tags; after it, a song needs that network no more.
+struct TextStates {
+  at::Tensor full;       ///< (B, S, H)
+  at::Tensor weak = {};  ///< the same from the weakened layers; undefined if no branch reads it
+};
+
+TextStates encode_text(const Umt5& text_encoder, const SongTokens& tokens, const WeakBranch& weak);
+SongContexts encode_song(const TextStates& text, const Dit& dit, const SongTokens& tokens,
+                         const BranchOptions& options);
 SongContexts encode_song(const Umt5& text_encoder, const Dit& dit, const SongTokens& tokens,
                          const BranchOptions& options);
+
+/// Contexts of one item for a batch of `items`; nothing is copied.
+SongContexts repeated(const SongContexts& one, std::int64_t items);
 
 /// Two contexts of one length as one batch.
 DitContext joined(const DitContext& a, const DitContext& b);

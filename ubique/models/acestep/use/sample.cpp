@@ -6,6 +6,7 @@
 
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "ubique/base/error.h"
 
@@ -77,9 +78,11 @@ at::Tensor sample_near(const Dit& dit, const SongContexts& contexts, const at::T
   auto fewer = options;
   fewer.steps = std::max<std::int64_t>(
       1, static_cast<std::int64_t>(level * static_cast<double>(options.steps)));
-  const auto mixed = nn::shifted_sigma(level, options.shift);
+  auto schedule = schedule_of(fewer, level);
+  const double first = schedule.sigmas.front();
+  const auto mixed = options.near_shift ? nn::shifted_sigma(level, options.shift) : first;
   const auto start = reference * (1 - mixed) + noise * mixed;
-  return run_sampler(dit, contexts, start, schedule_of(fewer, level), fewer, hooks);
+  return run_sampler(dit, contexts, start, std::move(schedule), fewer, hooks);
 }
 
 RepaintTask repaint_task(const at::Tensor& source, const at::Tensor& noise,

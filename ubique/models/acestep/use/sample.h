@@ -25,6 +25,8 @@ struct SampleOptions {
   GuidanceOptions guidance = {};
   WeakBranch weak = {};
   bool batch_mean = false;  ///< omega acts on the mean of the batch, as in the original
+  bool near_shift = false;  ///< sample_near() mixes in less noise than its first step expects, as
+                            ///< the original does
 };
 
 /// Fresh noise of the latents' shape for step i (PingPong only).
@@ -44,8 +46,7 @@ at::Tensor mixed_noise(const at::Tensor& first, const at::Tensor& second, double
 at::Tensor sample_latents(const Dit& dit, const SongContexts& contexts, const at::Tensor& noise,
                           const SampleOptions& options, const SampleHooks& hooks = {});
 
-/// Latents near a reference: strength 1 is the reference, 0 ignores it. As in the original, the
-/// first level is shifted once more than the noise that is added.
+/// Latents near a reference: strength 1 is the reference, 0 ignores it.
 at::Tensor sample_near(const Dit& dit, const SongContexts& contexts, const at::Tensor& reference,
                        const at::Tensor& noise, double strength, const SampleOptions& options,
                        const SampleHooks& hooks = {});

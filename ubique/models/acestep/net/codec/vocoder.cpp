@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// ConvNeXt over frames, then upsampling to samples.
+#include "ubique/models/acestep/net/codec/vocoder.h"
+
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "ubique/nn/layers/norm.h"
+
+namespace ubique::acestep {
+namespace {
+
+constexpr double kConvNextNormEps = 1e-6;
+
+/// Layer norm over the channels of (B, C, F).
+at::Tensor frame_norm(const at::Tensor& x, const nn::WeightAndBias& weights) {
+  return nn::layer_norm(x.transpose(1, 2), weights.weight, weights.bias, kConvNextNormEps)
+      .transpose(1, 2);
+}
+
+/// A convolution that keeps the length.
+at::Tensor conv_same(const at::Tensor& x, const nn::WeightAndBias& weights,
+                     std::int64_t dilation = 1) {
+  const auto padding = (weights.weight.size(2) - 1) * dilation / 2;
+  return at::conv1d(x, weights.weight, weights.bias, 1, padding, dilation);
+}
+
+at::Tensor conv_next(const ConvNextBlock& block, const at::Tensor& x) {
+  const auto& depthwise = block.depthwise;
+  auto y =
+      at::conv1d(x, depthwise.weight, depthwise.bias, 1, depthwise.weight.size(2) / 2, 1, x.size(1))
+          .transpose(1, 2);  // (B, F, C)
+  y = nn::layer_norm(y, block.norm.weight, block.norm.bias, kConvNextNormEps);
+  y = nn::linear(at::gelu(nn::linear(y, block.expand)), block.contract);
+  return x + (y * block.gamma).transpose(1, 2);
+}
+
+at::Tensor dilated_block(const DilatedBlock& block, const Sizes& dilations, const at::Tensor& x) {
+  auto sum = x;
+  for (std::size_t i = 0; i < dilations.size(); ++i) {
+    auto inner = conv_same(at::silu(sum), block.first[i], dilations[i]);
+    inner = inner.requires_grad() ? at::silu(inner) : at::silu_(inner);
+    sum = conv_same(inner, block.second[i]).add_(sum);
+  }
+  return sum;
+}
+
+}  // namespace
+
+Vocoder::Vocoder(const VocoderConfig& config, const at::TensorOptions& options) : config_(config) {
+  create(options);
+}
+
+LocalSteps Vocoder::backbone_steps() const {
+  const auto side = config_.kernel / 2;
+  LocalSteps steps;
+  for (std::size_t i = 0; i < weights_.stages.size(); ++i) {
+    const auto& stage = weights_.stages[i];
+    steps.push_back(
+        i == 0 ? local_step(side,
+                            [&stage, side](const at::Tensor& x) {
+                              const auto wide = at::replication_pad1d(x, {side, side});
+                              return frame_norm(
+                                  at::conv1d(wide, stage.conv.weight, stage.conv.bias), stage.norm);
+                            })
+               : local_step(0, [&stage](const at::Tensor& x) {
+                   return at::conv1d(frame_norm(x, stage.norm), stage.conv.weight, stage.conv.bias);
+                 }));
+    for (const auto& block : stage.blocks) {
+      steps.push_back(
+          local_step(side, [&block](const at::Tensor& x) { return conv_next(block, x); }));
+    }
+  }
+  steps.push_back(
+      local_step(0, [this](const at::Tensor& x) { return frame_norm(x, weights_.backbone_norm); }));
+  return steps;
+}
+
+at::Tensor Vocoder::mix_blocks(std::size_t stage, const at::Tensor& x) const {
+  const auto kernels = config_.resblock_kernels.size();
+  at::Tensor sum;
+  for (std::size_t j = 0; j < kernels; ++j) {
+    const auto y =
+        dilated_block(weights_.blocks[stage * kernels + j], config_.resblock_dilations[j], x);
+    sum = sum.defined() ? sum + y : y;
+  }
+  return sum / static_cast<double>(kernels);
+}
+
+void Vocoder::add_upsampling(LocalSteps& steps, std::size_t stage) const {
+  const auto rate = config_.upsample_rates[stage], kernel = config_.upsample_kernels[stage];
+  const auto padding = (kernel - rate) / 2;
+  const auto& upsampler = weights_.upsamplers[stage];
+  auto longer =
+      local_step((kernel - 1 - padding) / rate, [&upsampler, rate, padding](const at::Tensor& x) {
+        return at::conv_transpose1d(at::silu(x), upsampler.weight, upsampler.bias, rate, padding);
+      });
+  longer.up = rate;
+  steps.push_back(std::move(longer));
+  std::int64_t reach = 0;
+  for (std::size_t j = 0; j < config_.resblock_kernels.size(); ++j) {
+    const auto side = (config_.resblock_kernels[j] - 1) / 2;
+    std::int64_t sum = 0;
+    for (const auto dilation : config_.resblock_dilations[j]) sum += side * (dilation + 1);
+    reach = std::max(reach, sum);
+  }
+  steps.push_back(
+      local_step(reach, [this, stage](const at::Tensor& x) { return mix_blocks(stage, x); }));
+}
+
+LocalSteps Vocoder::steps() const {
+  auto steps = backbone_steps();
+  steps.push_back(local_step(config_.pre_kernel / 2,
+                             [this](const at::Tensor& x) { return conv_same(x, weights_.input); }));
+  for (std::size_t i = 0; i < weights_.upsamplers.size(); ++i) add_upsampling(steps, i);
+  steps.push_back(local_step(config_.post_kernel / 2, [this](const at::Tensor& x) {
+    return at::tanh(conv_same(at::silu(x), weights_.output));
+  }));
+  return steps;
+}
+
+at::Tensor Vocoder::backbone(const at::Tensor& mel) const {
+  return run_steps(backbone_steps(), mel);
+}
+
+at::Tensor Vocoder::forward(const at::Tensor& mel) const { return run_steps(steps(), mel); }
+
+}  // namespace ubique::acestep
