@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "ubique/base/error.h"
+#include "ubique/engine/step/statistics_record.h"
 #include "ubique/kernels/conv/convolve.h"
 #include "ubique/kernels/dispatch/autograd.h"
 #include "ubique/models/meshnet/net/layer_chain.h"
@@ -113,10 +114,10 @@ void update_running_statistics(MeshNet& network, const Chain& chain, std::int64_
     const auto dtype = bn.running_mean.scalar_type();
     auto mean = statistics.mean.narrow(0, 0, config.channels).to(dtype);
     if (config.bias) mean = mean + network.blocks[i]->conv->bias;
-    bn.running_mean.lerp_(mean, kNormMomentum);
+    engine::update_running(bn.running_mean, mean, kNormMomentum);
     const auto variance = statistics.variance(kNormEpsilon).narrow(0, 0, config.channels);
-    bn.running_var.lerp_(variance.mul(unbiased).to(dtype), kNormMomentum);
-    bn.num_batches_tracked.add_(1);
+    engine::update_running(bn.running_var, variance.mul(unbiased).to(dtype), kNormMomentum);
+    engine::count_batch(bn.num_batches_tracked);
   }
 }
 

@@ -22,7 +22,7 @@ namespace {
 
 struct PuzzleSettings {
   std::int64_t steps = 0;
-  bool fixed = false, watch = false;
+  bool fixed = false, watch = false, trace = false;
   double delay = -1;
   PuzzleInputOptions input;
 };
@@ -33,6 +33,7 @@ PuzzleSettings read_puzzle_settings(const engine::Request& request) {
   settings.steps = config.get("steps", settings.steps);
   settings.fixed = config.get("fixed", settings.fixed);
   settings.watch = config.get("watch", settings.watch);
+  settings.trace = config.get("trace", settings.trace);
   const auto delay = config.find<double>("delay");
   settings.delay = delay.value_or(-1);
   settings.input.set = config.get("set", settings.input.set);
@@ -40,6 +41,9 @@ PuzzleSettings read_puzzle_settings(const engine::Request& request) {
   check(settings.steps >= 0 && settings.input.limit >= 0 && delay.value_or(0) >= 0,
         ErrorKind::Usage, "[trm.run] steps, limit and delay cannot be negative; got {}, {} and {}.",
         settings.steps, settings.input.limit, delay.value_or(0));
+  check(
+      !settings.watch || !settings.trace, ErrorKind::Usage,
+      "[trm.run] --watch shows the steps and --trace keeps them; got both, expected one of them.");
   check(!settings.watch || request.progress != ProgressStyle::JsonLines, ErrorKind::Usage,
         "[trm.run] standard output cannot hold both; got --json and --watch, expected one of "
         "them.");
@@ -49,7 +53,8 @@ PuzzleSettings read_puzzle_settings(const engine::Request& request) {
 /// The answers in the order of the inputs; none for puzzles after the user stopped the run.
 struct SolvedPuzzles {
   std::vector<std::optional<PuzzleAnswer>> answers;
-  std::string frames;  ///< of --watch, where they are not written immediately
+  std::vector<std::vector<Solved>> traces;  ///< of --trace: every step of every puzzle
+  std::string frames;                       ///< of --watch, where they are not written immediately
   std::int64_t count = 0, valid = 0, steps = 0;
   double seconds = 0;
   bool stopped = false;
@@ -101,6 +106,13 @@ void watch_puzzles(Solver& solver, const std::vector<PuzzleInput>& puzzles, doub
 void solve_puzzles(Solver& solver, const std::vector<PuzzleInput>& puzzles,
                    const engine::Request& request, SolvedPuzzles& done) {
   const auto count = static_cast<std::int64_t>(puzzles.size());
+  Solver::Take keep_step;
+  if (!done.traces.empty()) {
+    keep_step = [&](std::int64_t i, const Solved& now) {
+      done.traces[static_cast<std::size_t>(i)].push_back(now);
+      return true;
+    };
+  }
   Progress progress(
       {.title = "solve", .total = count, .unit = "puzzles", .style = request.progress}, std::cerr);
   done.stopped = !solver.solve(
@@ -114,7 +126,8 @@ void solve_puzzles(Solver& solver, const std::vector<PuzzleInput>& puzzles,
         done.add(i, make_answer(puzzles[static_cast<std::size_t>(i)], solved));
         progress.advance();
         return true;
-      });
+      },
+      keep_step);
   progress.finish();
 }
 
@@ -122,6 +135,7 @@ SolvedPuzzles solve_inputs(TrmModel& model, const PuzzleInputs& inputs,
                            const PuzzleSettings& settings, const engine::Request& request) {
   SolvedPuzzles done;
   done.answers.resize(inputs.puzzles.size());
+  if (settings.trace) done.traces.resize(inputs.puzzles.size());
   const auto session = open_model_session(model, request);
   if (inputs.puzzles.empty()) return done;
   auto options = solver_options(session.plan(), static_cast<std::int64_t>(inputs.puzzles.size()));
@@ -166,8 +180,10 @@ Json solutions_json(const PuzzleInputs& inputs, const SolvedPuzzles& done) {
   auto json = json_document("trm_run", 1);
   json["puzzles"] = Json::array();
   for (std::size_t i = 0; i < done.answers.size(); ++i) {
-    if (done.answers[i])
-      json["puzzles"].push_back(answer_json(inputs.puzzles[i], *done.answers[i]));
+    if (!done.answers[i]) continue;
+    json["puzzles"].push_back(answer_json(inputs.puzzles[i], *done.answers[i]));
+    if (done.traces.empty()) continue;
+    json["puzzles"].back()["trace"] = trace_json(inputs.puzzles[i], done.traces[i]);
   }
   json["refused"] = inputs.refused;
   json["solved"] = done.valid;
@@ -220,6 +236,7 @@ engine::Command run_command() {
       {"--steps", "steps", "N", "maximum steps per puzzle (as trained: 16); more may solve more"},
       {"--fixed", "fixed", "", "all steps for every puzzle, without early halting"},
       {"--watch", "watch", "", "show the grid filling up, one puzzle at a time"},
+      {"--trace", "trace", "", "also the grid after every step, in the JSON"},
       {"--delay", "delay", "SECONDS", "pause after each step (0.3 on a terminal)"},
       {"--set", "set", "NAME", "set of a data folder: test or train (test)"},
       {"--limit", "limit", "N", "the first N puzzles of each input"}};

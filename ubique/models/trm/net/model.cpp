@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include "ubique/base/text/text.h"
+#include "ubique/dist/world.h"
 #include "ubique/engine/step/autocast.h"
 #include "ubique/models/trm/net/loss.h"
 #include "ubique/probe/probes/operation.h"
@@ -101,6 +103,36 @@ engine::NamedTensors TrmModel::extra_leaves() {
   engine::NamedTensors leaves;
   for (const auto& found : looked_up_) leaves.emplace_back("puzzle_rows", found.rows);
   return leaves;
+}
+
+/// The rows' values are not needed for an update, only whose they are and their gradients.
+void TrmModel::gather_leaves(const dist::World& world) {
+  const auto table = network_->puzzle_table();
+  if (!table.defined()) return;
+  std::vector<at::Tensor> ids = {at::empty({0}, table.options().dtype(at::kInt))};
+  std::vector<at::Tensor> gradients = {at::empty({0, table.size(1)}, table.options())};
+  std::vector<std::string> sizes;
+  for (const auto& found : looked_up_) {
+    if (!found.rows.grad().defined()) continue;
+    ids.push_back(found.ids.to(at::kInt));
+    gradients.push_back(found.rows.grad().to(table.scalar_type()));
+    sizes.push_back(std::to_string(found.ids.size(0)));
+  }
+  const auto all_sizes = world.gather(join(sizes, " "));
+  const auto all_ids = world.gather_rows(at::cat(ids));
+  const auto all_gradients = world.gather_rows(at::cat(gradients));
+  looked_up_.clear();
+  std::int64_t first = 0;
+  for (const auto& text : all_sizes) {
+    for (const auto& size : split(text, ' ')) {
+      const auto count = std::stoll(size);
+      LookedUp found{all_ids.narrow(0, first, count),
+                     at::empty({count, table.size(1)}, table.options())};
+      found.rows.mutable_grad() = all_gradients.narrow(0, first, count).clone();
+      looked_up_.push_back(std::move(found));
+      first += count;
+    }
+  }
 }
 
 void TrmModel::commit_state(const at::Tensor& bad) {

@@ -36,6 +36,7 @@ class TrmModel final : public engine::Model {
 
   engine::NamedTensors persistent_state() override;
   engine::NamedTensors extra_leaves() override;
+  void gather_leaves(const dist::World& world) override;
   void commit_state(const at::Tensor& bad) override;
   void discard_state() override;
 

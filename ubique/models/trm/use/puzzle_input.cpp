@@ -165,4 +165,13 @@ Json answer_json(const PuzzleInput& puzzle, const PuzzleAnswer& answer) {
   return json;
 }
 
+Json trace_json(const PuzzleInput& puzzle, const std::vector<Solved>& steps) {
+  auto json = Json::array();
+  for (const auto& now : steps) {
+    json.push_back(
+        {{"step", now.steps}, {"cells", cells_json(puzzle.layout, now.tokens)}, {"q", now.halt}});
+  }
+  return json;
+}
+
 }  // namespace ubique::trm

@@ -52,5 +52,7 @@ std::string answer_text(std::size_t number, const PuzzleInput& puzzle, const Puz
 /// Keys input and solution (text, or an array of tokens if there is no text form), valid,
 /// several_solutions (of a sudoku without a label), correct, steps, q, confident.
 Json answer_json(const PuzzleInput& puzzle, const PuzzleAnswer& answer);
+/// An array with step, cells (as `solution` in answer_json) and q for every step of a puzzle.
+Json trace_json(const PuzzleInput& puzzle, const std::vector<Solved>& steps);
 
 }  // namespace ubique::trm
