@@ -87,7 +87,13 @@ void OnnxLowering::lower(const engine::GraphAngles& angles) {
   const auto turns =
       add("Mul", {column, constant(angles.frequencies, own("frequencies"))}, own("turns"));
   const auto both = add("Concat", {turns, turns}, own("angles"), axis_of(-1));  // (B, 1, n, r)
-  add(angles.sines ? "Sin" : "Cos", {both}, step_->name);
+  const auto* kind = angles.sines ? "Sin" : "Cos";
+  if (angles.factor == 1) {
+    add(kind, {both}, step_->name);
+  } else {
+    const auto factor = number(static_cast<float>(angles.factor), own("factor"));
+    add("Mul", {add(kind, {both}, own("unit")), factor}, step_->name);
+  }
 }
 
 std::string OnnxLowering::last_axis_part(const std::string& value, std::int64_t from,
