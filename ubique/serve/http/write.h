@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// From our response to the HTTP library's.
+#pragma once
+
+#include <functional>
+
+#include "ubique/serve/http/message.h"
+
+namespace httplib {
+struct Response;
+}  // namespace httplib
+
+namespace ubique::serve {
+
+/// `running`: the server is not being stopped. `range` is the request's header.
+void write_response(Response from, const std::string& range, std::function<bool()> running,
+                    httplib::Response& to);
+
+}  // namespace ubique::serve
