@@ -18,10 +18,8 @@ namespace fs = std::filesystem;
 
 /// Files by name; one that lies here hides the same name elsewhere.
 std::map<std::string, fs::path> known_configs(const std::string& folder) {
-  const auto tree = library_folder().parent_path();  // PREFIX of lib/, or build/PRESET
   std::map<std::string, fs::path> known;
-  for (const auto& place :
-       {fs::path(), tree / "share" / "ubique", tree.parent_path().parent_path()}) {
+  for (const auto& place : data_places()) {
     std::error_code ignored;
     for (const auto& entry : fs::directory_iterator(place / "configs" / folder, ignored)) {
       if (entry.path().extension() == ".yaml") {

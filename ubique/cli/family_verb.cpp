@@ -185,7 +185,8 @@ std::string row_footer(const Command& command) {
   return text;
 }
 
-void add_row(CLI::App& verb, const Family& family, const Command& command,
+/// `beside_own`: the family has a row without a name too, which then needs no further word.
+void add_row(CLI::App& verb, const Family& family, const Command& command, bool beside_own,
              const std::shared_ptr<std::function<ExitCode()>>& chosen) {
   auto* parent = &verb;
   auto name = family.name();
@@ -194,14 +195,15 @@ void add_row(CLI::App& verb, const Family& family, const Command& command,
         verb.get_subcommands([&](const CLI::App* app) { return app->get_name() == family.name(); });
     parent =
         existing.empty() ? verb.add_subcommand(family.name(), family.summary()) : existing.front();
-    parent->require_subcommand(1);
+    if (!beside_own) parent->require_subcommand(1);
     name = command.name;
   }
   auto* row = parent->add_subcommand(name, command.summary);
   auto flags = std::make_shared<RowFlags>();
   add_row_options(*row, &family, command, *flags);
   row->footer(row_footer(command));
-  row->final_callback([flags, &family, command, chosen] {
+  row->final_callback([flags, &family, command, chosen, row] {
+    if (!row->get_subcommands().empty()) return;  // a further word was given: that row is meant
     *chosen = [flags, &family, command] { return run_row(&family, command, *flags); };
   });
 }
@@ -231,8 +233,11 @@ Verb family_verb(std::string name, std::string summary, std::string description,
   auto setup = [name, rows, without_family](CLI::App& app) -> std::function<ExitCode()> {
     auto chosen = std::make_shared<std::function<ExitCode()>>();
     for (const auto* family : engine::families()) {
-      const auto commands = rows(*family, name);
-      for (const auto& command : commands) add_row(app, *family, command, chosen);
+      auto commands = rows(*family, name);
+      const auto named = std::stable_partition(commands.begin(), commands.end(),
+                                               [](const Command& row) { return row.name.empty(); });
+      const bool own = named != commands.begin();
+      for (const auto& command : commands) add_row(app, *family, command, own, chosen);
       add_family_footer(app, *family, commands);
     }
     app.require_subcommand(0, 1);
@@ -247,8 +252,8 @@ Verb family_verb(std::string name, std::string summary, std::string description,
       return ExitCode::Usage;
     };
   };
-  return {std::move(name), std::move(summary), std::move(description), std::move(examples),
-          std::move(setup)};
+  return {std::move(name),     std::move(summary), std::move(description),
+          std::move(examples), std::move(setup),   std::move(rows)};
 }
 
 }  // namespace ubique::cli

@@ -12,6 +12,11 @@
 #include "ubique/base/error.h"
 #include "ubique/base/text/json.h"
 
+namespace ubique::engine {
+class Family;
+struct Command;
+}  // namespace ubique::engine
+
 namespace ubique::cli {
 
 struct Example {
@@ -26,6 +31,8 @@ struct Verb {
   std::vector<Example> examples;
   /// Adds the verb's options to its sub-command and returns what runs it.
   std::function<std::function<ExitCode()>(CLI::App&)> setup;
+  /// A family's commands, of verbs that have one sub-command per family.
+  std::function<std::vector<engine::Command>(const engine::Family&, const std::string&)> rows = {};
 };
 
 /// Flags that mean the same on every verb.
@@ -58,9 +65,12 @@ Verb run_verb();
 Verb export_verb();
 Verb convert_verb();
 Verb inspect_verb();
+Verb pull_verb();
 Verb demo_verb();
 Verb completions_verb();
 Verb man_verb();
+Verb serve_verb();
+Verb launch_verb();
 const std::vector<Verb>& verbs();
 
 }  // namespace ubique::cli

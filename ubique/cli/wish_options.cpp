@@ -47,6 +47,19 @@ void add_wish_options(CLI::App& app, FlagTexts& texts) {
       ->group(kDeviceGroup);
 }
 
+std::vector<engine::Option> wish_option_rows() {
+  std::vector<engine::Option> rows = {
+      {"--device", "device", "NAME", "auto, gpu, cpu, cuda, cuda:N, metal (or mps), xpu, sham",
+       kDeviceGroup},
+      {"--fallback", "fallback", "", "go on with the CPU if that device is missing", kDeviceGroup}};
+  for (const auto& option : kWishOptions) {
+    rows.push_back({option.flag, option.key, option.type, option.help, kDeviceGroup});
+  }
+  rows.push_back(
+      {"--deterministic", "deterministic", "", "the same numbers every time", kDeviceGroup});
+  return rows;
+}
+
 void add_family_variables(Config& config, const std::string& family) {
   if (family == "acestep") config.add_variable("dtype", "ACE_PIPELINE_DTYPE");
 }

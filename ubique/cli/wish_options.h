@@ -8,6 +8,7 @@
 #include <string>
 
 #include "ubique/base/config/config.h"
+#include "ubique/engine/contract/request.h"
 
 namespace ubique::cli {
 
@@ -16,6 +17,9 @@ using FlagTexts = std::map<std::string, std::string>;
 
 /// Adds --dtype, --memory, --batch and the rest; `texts` must outlive the parser.
 void add_wish_options(CLI::App& app, FlagTexts& texts);
+
+/// The same as rows, with --device and --fallback, for other front ends than the parser.
+std::vector<engine::Option> wish_option_rows();
 
 /// Variables that a family's users already set: ACE_PIPELINE_DTYPE of ACE-Step. Our own flags and
 /// variables take precedence.

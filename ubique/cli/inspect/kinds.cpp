@@ -10,10 +10,12 @@
 #include "ubique/base/error.h"
 #include "ubique/base/files/file.h"
 #include "ubique/base/text/text.h"
+#include "ubique/data/code/code_set.h"
 #include "ubique/data/scans/volume/scan_name.h"
 #include "ubique/engine/checkpoint/checkpoint.h"
 #include "ubique/engine/contract/family.h"
 #include "ubique/io/archive/file_type.h"
+#include "ubique/io/audio/audio_file.h"
 #include "ubique/io/images/image.h"
 #include "ubique/io/torch/torch_file.h"
 
@@ -65,6 +67,7 @@ constexpr FileKind kKinds[] = {
      [](const Sight& sight) { return ends(sight, {".pb"}) || sight.has("saved_model.pb"); },
      show_tf_graph},
     {"ONNX model (.onnx)", [](const Sight& sight) { return ends(sight, {".onnx"}); }, show_onnx},
+    {"GGUF model (.gguf)", [](const Sight& sight) { return begins(sight, "GGUF"); }, show_gguf},
     {"HDF5 weights of Keras (.h5)",
      [](const Sight& sight) { return begins(sight, "\x89HDF\r\n\x1a\n"); }, show_hdf5},
     {"NumPy array or archive (.npy, .npz)",
@@ -92,6 +95,12 @@ constexpr FileKind kKinds[] = {
               (!sight.is_folder && io::looks_like_torch_file(start_of(sight)));
      },
      show_torch},
+    {"sound (WAV, FLAC, OGG, MP3)",
+     [](const Sight& sight) { return !sight.is_folder && io::is_audio_name(sight.path); },
+     show_sound},
+    {"token sequences of ubique data codelm",
+     [](const Sight& sight) { return sight.is_folder && data::is_code_set(sight.path); },
+     show_code_set},
     {"set of puzzles or conversations (dataset.json)", is_puzzle_set, show_puzzles},
     {"study of scans (dataset_info.json, BIDS, images/ and masks/)", is_study, show_study},
     {"pictures with saliency maps or fixations (stimuli/)",

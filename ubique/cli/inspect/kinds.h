@@ -39,6 +39,13 @@ void show_tf_graph(const Sight& sight, Finding& finding);
 void show_tfjs(const Sight& sight, Finding& finding);
 bool is_tfjs(const Sight& sight);
 
+// show_code.cpp
+void show_code_set(const Sight& sight, Finding& finding);
+void show_gguf(const Sight& sight, Finding& finding);
+
+// show_sound.cpp
+void show_sound(const Sight& sight, Finding& finding);
+
 // show_runs.cpp
 void show_run(const Sight& sight, Finding& finding);
 void show_checkpoint(const Sight& sight, Finding& finding);

@@ -164,6 +164,7 @@ ExitCode run_plan(const PlanFlags& flags) {
   const auto needs = planned_needs(flags, config);
   add_family_variables(config, needs.family);
   auto wishes = plan::read_wishes(config);
+  if (!needs.can_train() && !config.has("mode")) wishes.mode = plan::Mode::Run;
   config.finish();
   const auto machines = list_machines(flags, wishes);
   std::vector<plan::Attempt> attempts;

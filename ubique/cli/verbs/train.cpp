@@ -8,6 +8,7 @@
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/text.h"
 #include "ubique/cli/family_verb.h"
+#include "ubique/dist/world.h"
 #include "ubique/engine/session/device_summary.h"
 #include "ubique/engine/walk/train_walk.h"
 #include "ubique/plan/report.h"
@@ -98,9 +99,11 @@ StageResult train_once(const Family& family, const Request& request) {
       engine::train_walk(session, request, [&](const Request& own) { return family.task(own); });
   if (trained.dry_run) return {plan_outcome(session.plan()), {}};
   const auto& result = trained.result;
-  return {{result_text(result), result_json(family, result),
-           result.interrupted ? ExitCode::Interrupted : ExitCode::Ok},
-          result.best_checkpoint.empty() ? result.last_checkpoint : result.best_checkpoint};
+  const auto code = result.interrupted ? ExitCode::Interrupted : ExitCode::Ok;
+  const auto& best =
+      result.best_checkpoint.empty() ? result.last_checkpoint : result.best_checkpoint;
+  if (!dist::world().is_first()) return {{"", nullptr, code}, best};  // rank 0 speaks for all
+  return {{result_text(result), result_json(family, result), code}, best};
 }
 
 /// Stages, each from the best checkpoint of the one before, in its own folder. With --resume,
@@ -121,10 +124,12 @@ Outcome train_stages(const Family& family, Request request,
     request.output = folder / stage.name;
     log::info("stage {}", stage.name);
     const auto done = train_once(family, request);
-    all.text += fmt::format("{}: {}", stage.name, done.outcome.text);
-    auto json = done.outcome.json;
-    json["stage"] = stage.name;
-    all.json["stages"].push_back(std::move(json));
+    if (dist::world().is_first()) {
+      all.text += fmt::format("{}: {}", stage.name, done.outcome.text);
+      auto json = done.outcome.json;
+      json["stage"] = stage.name;
+      all.json["stages"].push_back(std::move(json));
+    }
     all.code = done.outcome.code;
     if (all.code != ExitCode::Ok) break;
     if (!done.best.empty()) request.config.set_flag("model", done.best.string());
@@ -132,8 +137,17 @@ Outcome train_stages(const Family& family, Request request,
   return all;
 }
 
+/// Of several processes at one terminal, rank 0 alone talks; `ubique launch` gives each rank a log.
+void hush_other_ranks(Request& request) {
+  const auto place = dist::read_place(dist::process_environment);
+  if (place.rank == 0 || place.launcher == "ubique launch") return;
+  log::configure(log::Level::Quiet);
+  request.progress = ProgressStyle::Silent;
+}
+
 Outcome run_train(const Family& family, const Request& request) {
   auto own = request;
+  hush_other_ranks(own);
   own.output = run_folder(family, request);
   const auto command = family.train_command();
   engine::adopt_keys(command, own.config);

@@ -10,9 +10,10 @@ namespace ubique::cli {
 
 const std::vector<Verb>& verbs() {
   static const std::vector<Verb> kVerbs = {
-      info_verb(),     doctor_verb(),     plan_verb(),     data_verb(),        train_verb(),
-      evaluate_verb(), experiment_verb(), validate_verb(), run_verb(),         convert_verb(),
-      export_verb(),   inspect_verb(),    demo_verb(),     completions_verb(), man_verb(),
+      info_verb(),    doctor_verb(),      plan_verb(),       data_verb(),     train_verb(),
+      launch_verb(),  evaluate_verb(),    experiment_verb(), validate_verb(), run_verb(),
+      convert_verb(), export_verb(),      inspect_verb(),    pull_verb(),     demo_verb(),
+      serve_verb(),   completions_verb(), man_verb(),
   };
   return kVerbs;
 }

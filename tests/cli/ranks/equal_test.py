@@ -1,0 +1,51 @@
+"""Several processes train what one process trains, bit for bit: weights, optimizer, averages, running
+statistics, kept state and losses, for every family; resumed with another number of processes too.
+Usage: equal_test.py PROGRAM"""
+
+import tempfile
+from pathlib import Path
+
+from ranks import call, losses, make_code, make_scans, make_sudokus, same, train
+
+
+def check_counts(folder: Path, family: str, words: list[str], counts: list[int]) -> None:
+    runs = [f"{family}-{count}" for count in counts]
+    for count, run in zip(counts, runs):
+        train(folder, count, run, words, "--log-every", "1")
+    same(folder, runs[0], runs[1:])
+    for run in runs[1:]:
+        assert losses(folder / run) == losses(folder / runs[0]), f"{run} has other losses"
+    print(f"{family}: {counts} processes, {len(losses(folder / runs[0]))} updates: the same bits")
+
+
+def check_resume(folder: Path, family: str, words: list[str]) -> None:
+    """Begun by four, gone on with by two, finished by one."""
+    for count, most in ((4, 3), (2, 6), (1, 0)):
+        train(folder, count, f"{family}-resumed", words, "--resume", *(["--max-steps", str(most)] if most else []))
+    same(folder, f"{family}-1", [f"{family}-resumed"])
+    print(f"{family}: begun by 4, gone on with by 2, finished by 1: the same bits")
+
+
+def main() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        scans = [*make_scans(folder), "-e", "4", "--schedule", "constant"]
+        check_counts(folder, "meshnet", scans, [1, 2, 3, 4])
+        check_resume(folder, "meshnet", scans)
+        sudokus = [*make_sudokus(folder), "epochs=6", "eval_interval=2", "schedule=constant"]
+        check_counts(folder, "trm", sudokus, [1, 2, 3, 4])
+        check_resume(folder, "trm", sudokus)
+        check_counts(folder, "codelm", [*make_code(folder), "-e", "3"], [1, 2, 3, 4])
+        call(folder, "data", "msinet", "synth", "-o", "scenes", "--count", "10", "--valid", "2", "--size", "32,40", "-q")
+        check_counts(folder, "msinet", ["msinet", "-d", "scenes", "--preset", "msinet-small", "--size", "32,40",
+                                        "--batch", "2", "--effective-batch", "6", "-e", "1"], [1, 2])
+        call(folder, "data", "acestep", "new", "--layers", "2", "--heads", "2", "--head-size", "16", "-o", "model", "-q")
+        call(folder, "data", "acestep", "synth", "-o", "songs", "--count", "6", "--seconds", "3.065", "-q")
+        call(folder, "data", "acestep", "prepare", "songs", "-o", "data", "--model", "model", "--device", "cpu", "-q")
+        check_counts(folder, "acestep", ["acestep", "--model", "model", "-d", "data", "--lora-rank", "4", "-e", "2",
+                                         "--effective-batch", "4", "--batch", "1", "--preview-seconds", "0.5",
+                                         "--preview-steps", "2"], [1, 2, 4])
+
+
+if __name__ == "__main__":
+    main()
