@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The queue of the server, live, and what a person does with it.
+import { computed, signal } from '@preact/signals';
+import { api, send } from '../api/client';
+import type { Job, JobRequest } from '../api/types';
+import { JobStore, isActive } from './job-store';
+
+export const jobs = signal<Job[]>([]);
+export const jobStore = new JobStore((list) => {
+  jobs.value = list;
+});
+export const activeJobs = computed(() => jobs.value.filter(isActive));
+
+/** A server may answer a list alone or with words around it. */
+export function listOf<T>(answer: T[] | Record<string, unknown>, key: string): T[] {
+  if (Array.isArray(answer)) return answer;
+  const inside = answer[key];
+  return Array.isArray(inside) ? (inside as T[]) : [];
+}
+
+export const refreshJobs = () =>
+  jobStore.refresh(async () => listOf<Job>(await api.get('api/jobs?limit=200'), 'jobs'));
+
+/** Names a request, so that one that is sent twice makes no second job. */
+function freshKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+export async function startJob(request: JobRequest): Promise<Job> {
+  const job = await api.post<Job>('api/jobs', request, { 'Idempotency-Key': freshKey() });
+  jobStore.put(job);
+  return job;
+}
+
+/** The job as the store has it, else as the server says. */
+export async function fetchJob(id: string): Promise<Job> {
+  const job = await api.get<Job>(`api/jobs/${encodeURIComponent(id)}`);
+  jobStore.put(job);
+  return job;
+}
+
+export type JobAction = 'cancel' | 'pause' | 'resume' | 'retry';
+
+export async function actOnJob(id: string, action: JobAction): Promise<Job | undefined> {
+  const job = await api.post<Job | undefined>(`api/jobs/${encodeURIComponent(id)}/${action}`);
+  if (job?.id) jobStore.put(job);
+  else return fetchJob(id);
+  return job;
+}
+
+/** Puts a waiting job before another one. */
+export async function moveJob(id: string, before: string): Promise<void> {
+  await api.patch(`api/jobs/${encodeURIComponent(id)}`, { before });
+  await refreshJobs();
+}
+
+export async function forgetJob(id: string): Promise<void> {
+  await api.delete(`api/jobs/${encodeURIComponent(id)}`);
+  jobStore.remove(id);
+}
+
+/** What the command wrote, from that byte on. */
+export async function jobLog(id: string, from = 0): Promise<{ text: string; next: number }> {
+  const path = `api/jobs/${encodeURIComponent(id)}/log?from=${from}`;
+  const response = await send(path);
+  const text = await response.text();
+  return { text, next: Number(response.headers.get('X-Next') ?? from + text.length) };
+}
+
+export const jobOutcome = (id: string) =>
+  api.get<unknown>(`api/jobs/${encodeURIComponent(id)}/outcome`);
