@@ -1,6 +1,6 @@
 # The few commands a person needs. Everything is set up on the way: `make test` works in a fresh clone.
 .DEFAULT_GOAL := build
-.PHONY: setup configure build build-all web demo test test-asan test-fuzz test-peers test-install \
+.PHONY: setup configure build build-all web studio demo test test-asan test-fuzz test-peers test-install \
         test-hostile test-web test-slow lint format bench bench-web install build-times clean help
 SHELL := bash
 PRESET ?= cpu
@@ -31,6 +31,11 @@ web:  ## the pages that run models in a browser (fetches Node's packages)
 	@$(TIMED) set-up-web tools/setup --web
 	@$(TIMED) build-web tools/npm run --silent build
 
+studio: configure  ## the program with the studio's pages in it; ./studio starts it
+	@$(TIMED) set-up-pages tools/setup --pages
+	@$(TIMED) build-pages tools/npm run --silent build:studio
+	@$(TIMED) build cmake --build $(BUILD) -j $(JOBS) --target program
+
 demo: build  ## what this machine can do; then heads, a network trained on them, one segmented
 	$(UBIQUE) info
 	$(UBIQUE) plan meshnet --on m3-max-36g,rtx4090,h200
@@ -40,7 +45,7 @@ lint: setup  ## format, layers, lengths, clang-tidy on changed files
 	@$(TIMED) lint tools/lint
 
 test: lint build-all test-asan test-fuzz test-install test-web  ## everything that needs no GPU
-	@$(TIMED) tests ctest --test-dir $(BUILD) --output-on-failure
+	@$(TIMED) tests ctest --test-dir $(BUILD) -j 2 --output-on-failure
 
 test-asan: setup  ## base, io and data under AddressSanitizer and UBSan
 	@$(TIMED) build-sanitize tools/sanitize
@@ -58,6 +63,7 @@ test-install: build  ## the installed tree, moved away, used by a consumer proje
 	@$(TIMED) install-test tools/test_install $(BUILD)
 
 test-web: build web  ## the pages in Chromium, against the program
+	@$(TIMED) pack-pages cmake --build $(BUILD) -j $(JOBS) --target program
 	@$(TIMED) tests-web tools/test_web $(BUILD)
 
 test-peers: build-all  ## against PyTorch itself (fetches it)

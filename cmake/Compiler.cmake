@@ -30,7 +30,7 @@ endif()
 
 find_program(UBIQUE_CCACHE ccache)
 if(UBIQUE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${UBIQUE_CCACHE}")
-  # Precompiled headers need these, or ccache gives up on every file that uses one.
-  set(ENV{CCACHE_SLOPPINESS} "pch_defines,time_macros,include_file_mtime,include_file_ctime")
+  # Without these ccache gives up on every file that uses a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${CMAKE_COMMAND}" -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime "${UBIQUE_CCACHE}")
 endif()

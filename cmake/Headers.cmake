@@ -1,6 +1,7 @@
-# Precompiled headers and the optimisation that goes with them, which a precompiled header fixes.
-# Two thirds of the time of a file that includes LibTorch are optimisation, so it is spent where it
-# pays: COLD code (what a command does once, what waits for LibTorch or a disk, tests) takes -O1.
+# Precompiled headers, with and without LibTorch, and how much is optimised. Two thirds of the time of a
+# file that includes LibTorch are optimisation, so it is spent where it pays: COLD code (what a command
+# does once, what waits for LibTorch or a disk, tests) takes -O1. Both use the same precompiled header:
+# it holds declarations, which -O does not change.
 
 set(UBIQUE_COMMON_HEADERS algorithm array cmath cstdint filesystem functional map memory optional span
     string string_view vector fmt/format.h nlohmann/json.hpp)
@@ -16,7 +17,6 @@ function(ubique_use_headers target)
   endif()
   if(HEADERS_COLD AND CMAKE_BUILD_TYPE STREQUAL "Release")
     target_compile_options(${target} PRIVATE -O1)
-    string(APPEND header "_cold")
   endif()
   if(NOT TARGET ${header})
     ubique_add_header(${header} ${ARGN})
@@ -50,8 +50,5 @@ function(ubique_add_header name)
     target_link_libraries(${name} PRIVATE Ubique::LibTorch)
     list(TRANSFORM UBIQUE_TORCH_HEADERS REPLACE "(.+)" "<\\1>" OUTPUT_VARIABLE headers)
     target_precompile_headers(${name} PRIVATE ${headers})
-  endif()
-  if(name MATCHES "_cold$")
-    target_compile_options(${name} PRIVATE -O1)
   endif()
 endfunction()

@@ -12,7 +12,8 @@ if(plugins)
 endif()
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/ubique" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
   FILES_MATCHING PATTERN "*.h" PATTERN "cli" EXCLUDE PATTERN "backend" EXCLUDE)
-install(DIRECTORY "${PROJECT_SOURCE_DIR}/configs" DESTINATION "${CMAKE_INSTALL_DATADIR}/ubique")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/configs" "${PROJECT_SOURCE_DIR}/models"
+  DESTINATION "${CMAKE_INSTALL_DATADIR}/ubique" OPTIONAL)
 # Pages that `make web` has built; `ubique export --format web` copies them.
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/build/web/segment" "${PROJECT_SOURCE_DIR}/build/web/saliency"
   DESTINATION "${CMAKE_INSTALL_DATADIR}/ubique/web" OPTIONAL)

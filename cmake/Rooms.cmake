@@ -127,7 +127,7 @@ function(ubique_add_library name)
     "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}>" "$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
   target_link_libraries(${name} PUBLIC fmt::fmt nlohmann_json::nlohmann_json
     PRIVATE spdlog::spdlog yaml-cpp::yaml-cpp ZLIB::ZLIB PNG::PNG JPEG::JPEG Threads::Threads ${CMAKE_DL_LIBS}
-    $<BUILD_INTERFACE:ubique_sndfile>)
+    $<BUILD_INTERFACE:ubique_sndfile> $<BUILD_INTERFACE:ubique_web_server>)
   if(UBIQUE_TORCH)
     ubique_generate_registry(backends ${name} UBIQUE_BUILTIN_BACKENDS backend device register_builtin_backends)
     ubique_generate_registry(families ${name} UBIQUE_FAMILIES models engine register_builtin_families)
