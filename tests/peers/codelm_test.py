@@ -40,6 +40,8 @@ def configurations():
         "llama 3": t.LlamaConfig(**SIZES, rope_parameters={"rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "low_freq_factor": 1.0,
                                                            "high_freq_factor": 4.0, "original_max_position_embeddings": 64}),
         "qwen2": t.Qwen2Config(**SIZES),
+        "qwen2, yarn": t.Qwen2Config(**SIZES, rope_parameters={"rope_type": "yarn", "rope_theta": 10000.0, "factor": 4.0,
+                                                               "original_max_position_embeddings": 64}),
         "qwen2 with a window": t.Qwen2Config(**SIZES, use_sliding_window=True, sliding_window=16, max_window_layers=1),
         "qwen3": t.Qwen3Config(**SIZES, head_dim=32),
     }
