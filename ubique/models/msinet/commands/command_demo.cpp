@@ -19,7 +19,7 @@ struct DemoLength {
   const char *batch, *lr, *steps, *epochs;
 };
 constexpr DemoLength kWholeDemo = {"16", "5e-3", "800", "7"};
-constexpr DemoLength kQuickDemo = {"8", "4e-3", "700", "3"};
+constexpr DemoLength kQuickDemo = {"8", "4e-3", "1000", "4"};
 
 DemoFlags training_flags(const fs::path& scenes, const DemoLength& length) {
   return {{"data", scenes.string()}, {"preset", "msinet-small"}, {"size", "64,80"},
