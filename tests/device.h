@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "ubique/device/numerics.h"
 #include "ubique/device/select.h"
 
 namespace ubique::test {
@@ -16,8 +17,12 @@ inline std::string device_name() {
   return name != nullptr && *name != '\0' ? name : "cpu";
 }
 
-/// Chosen before any test begins: what LibTorch finds at its first use is what it keeps to.
-inline const c10::Device kDevice =
-    device::select(device::parse_request(device_name())).torch_device;
+/// Chosen before any test begins: what LibTorch finds at its first use is what it keeps to. Without
+/// TF32, which LibTorch allows to convolutions by default.
+inline const c10::Device kDevice = [] {
+  const auto chosen = device::select(device::parse_request(device_name())).torch_device;
+  device::apply_numerics(chosen, {.tf32 = false});
+  return chosen;
+}();
 
 }  // namespace ubique::test

@@ -70,7 +70,7 @@ TEST_CASE("codelm: three updates with decay on matrices alone are PyTorch's") {
           golden.json.at("parameters").at(item.key()).at("after3_max_err_vs_fp64").get<double>();
       const bool same_kind = test::kDevice == c10::Device(c10::kCPU);
       CHECK(distance(value, expected) < (same_kind ? 1e-5 + 3 * rounding : 3e-4));
-      CHECK((value - expected).abs().mean().item<double>() < 1e-6);
+      CHECK((value - expected).abs().mean().item<double>() < (same_kind ? 1e-6 : 3e-6));
     }
   }
 }
