@@ -4,8 +4,10 @@
 #include <doctest/doctest.h>
 
 #include "tests/backend/cuda/card.h"
+#include "ubique/kernels/decoder/packed_attention.h"
 #include "ubique/kernels/mixer/attention.h"
 #include "ubique/kernels/mixer/fused_qkv_attention.h"
+#include "ubique/nn/layers/attention.h"
 
 using namespace ubique;
 using namespace ubique::kernels;
@@ -24,7 +26,66 @@ std::vector<at::Tensor> run_heads(const at::Tensor& qkv, const at::Tensor& gradi
   return {mixed.detach(), leaf.grad()};
 }
 
+/// The result and the gradients of queries, keys and values (B, heads, T, size).
+template <typename Attend>
+std::vector<at::Tensor> run_packed(const std::vector<at::Tensor>& heads, const at::Tensor& gradient,
+                                   const Attend& attend) {
+  std::vector<at::Tensor> leaves;
+  for (const auto& each : heads) leaves.push_back(each.detach().requires_grad_());
+  const auto mixed = attend(leaves[0], leaves[1], leaves[2]);
+  mixed.backward(gradient);
+  return {mixed.detach(), leaves[0].grad(), leaves[1].grad(), leaves[2].grad()};
+}
+
+void compare_packed(std::int64_t key_heads, std::int64_t size, const std::vector<int>& starts,
+                    std::int64_t window) {
+  constexpr std::int64_t kRows = 2, kLength = 100, kQueryHeads = 4;
+  at::manual_seed(10);
+  const auto random = [&](std::int64_t heads) {
+    return at::randn({kRows, heads, kLength, size}).to(at::kBFloat16);
+  };
+  const std::vector<at::Tensor> heads = {random(kQueryHeads), random(key_heads), random(key_heads)};
+  const auto gradient = random(kQueryHeads);
+  auto numbers = at::zeros({kRows * kLength}, at::kLong);
+  for (const auto start : starts) numbers.slice(0, start).add_(1);
+  const auto mask = nn::document_mask(numbers.view({kRows, kLength}), window);
+  const auto expected =
+      run_packed({doubled(heads[0]), doubled(heads[1]), doubled(heads[2])}, doubled(gradient),
+                 [&](const auto& q, const auto& k, const auto& v) {
+                   return nn::masked_attention(q, k, v, mask);
+                 });
+  const bool whole_rows = starts == std::vector<int>{0, kLength, kRows * kLength};
+  const auto offsets = whole_rows ? at::Tensor() : at::tensor(starts, at::kInt).to(*card());
+  const auto got =
+      run_packed({heads[0].to(*card()), heads[1].to(*card()), heads[2].to(*card())},
+                 gradient.to(*card()), [&](const auto& q, const auto& k, const auto& v) {
+                   return packed_attention(q, k, v, offsets, window);
+                 });
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    CAPTURE(i);
+    CHECK(error_of(got[i], expected[i]) < 2 * rounding_of(at::kBFloat16));
+  }
+}
+
 }  // namespace
+
+TEST_CASE("cuda packed attention: whole rows and documents of any length agree with a mask") {
+  if (!card() || !does_packed_attention(
+                     at::empty({1, 4, 1, 64}, at::TensorOptions(at::kBFloat16).device(*card())))) {
+    return;
+  }
+  for (const std::int64_t key_heads : {1, 2, 4}) {
+    for (const std::int64_t size : {64, 128}) {
+      for (const std::int64_t window : {0, 30}) {
+        CAPTURE(key_heads);
+        CAPTURE(size);
+        CAPTURE(window);
+        compare_packed(key_heads, size, {0, 100, 200}, window);
+        compare_packed(key_heads, size, {0, 17, 100, 101, 200, 200, 200}, window);
+      }
+    }
+  }
+}
 
 TEST_CASE("cuda attention: gradients of long sequences agree with the CPU in double") {
   if (!card()) return;

@@ -54,7 +54,7 @@ void add_cases(std::vector<SourceCase>& cases, int capability, int scalar) {
   }
   add("token_gradient.cu", {});
   if (scalar < 2) {
-    for (const auto& [width, warps] : {std::pair{768, 1}, {2048, 2}, {6144, 8}}) {
+    for (const auto& [width, warps] : {std::pair{512, 1}, {768, 2}, {2048, 4}, {8192, 8}}) {
       add("add_norm.cu", {fmt::format("WIDTH={}", width), fmt::format("WARPS={}", warps),
                           fmt::format("WIDE_RESIDUAL={}", scalar), "CENTER=1"});
     }

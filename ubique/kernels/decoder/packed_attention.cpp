@@ -17,7 +17,7 @@ bool no_packed_attention(const at::Tensor& /*queries*/) { return false; }
 TORCH_LIBRARY_FRAGMENT(ubique, library) {
   library.def("does_packed_attention(Tensor q) -> bool");
   library.def(
-      "packed_attention(Tensor q, Tensor k, Tensor v, Tensor starts, int window) -> Tensor");
+      "packed_attention(Tensor q, Tensor k, Tensor v, Tensor? starts, int window) -> Tensor");
   library.impl("does_packed_attention", c10::DispatchKey::CompositeExplicitAutograd,
                TORCH_FN(no_packed_attention));
 }
@@ -30,8 +30,11 @@ bool does_packed_attention(const at::Tensor& queries) {
 at::Tensor packed_attention(const at::Tensor& queries, const at::Tensor& keys,
                             const at::Tensor& values, const at::Tensor& starts,
                             std::int64_t window) {
-  static const auto op = find_op<decltype(packed_attention)>("ubique::packed_attention");
-  return op.call(queries, keys, values, starts, window);
+  using Schema = at::Tensor(const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                            const std::optional<at::Tensor>&, std::int64_t);
+  static const auto op = find_op<Schema>("ubique::packed_attention");
+  return op.call(queries, keys, values, starts.defined() ? std::optional(starts) : std::nullopt,
+                 window);
 }
 
 }  // namespace ubique::kernels

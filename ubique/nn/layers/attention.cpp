@@ -103,12 +103,12 @@ AttentionMask document_mask(const at::Tensor& documents, std::int64_t window) {
 }
 
 AttentionMask packed_mask(const at::Tensor& starts, std::int64_t window) {
-  return {.starts = starts, .window = window};
+  return {.packed = true, .starts = starts, .window = window};
 }
 
 at::Tensor masked_attention(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                             const AttentionMask& mask, double dropout) {
-  if (mask.starts.defined()) return kernels::packed_attention(q, k, v, mask.starts, mask.window);
+  if (mask.packed) return kernels::packed_attention(q, k, v, mask.starts, mask.window);
   const auto heads = q.size(1), kv_heads = k.size(1);
   const auto given = [](const at::Tensor& allowed) {
     return allowed.defined() ? std::optional<at::Tensor>(allowed) : std::nullopt;

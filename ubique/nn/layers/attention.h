@@ -24,8 +24,9 @@ struct AttentionConfig {
 struct AttentionMask {
   bool causal = false;      ///< plain causal: as many queries as keys, no tensor needed
   at::Tensor allowed = {};  ///< bool (B or 1, 1, n, m); undefined: by `causal`, else every key
-  at::Tensor starts = {};   ///< if defined, packed_mask()'s way to say it all
-  std::int64_t window = 0;  ///< with `starts`
+  bool packed = false;      ///< packed_mask(): `starts` and `window` say it all
+  at::Tensor starts = {};
+  std::int64_t window = 0;
 };
 
 /// The mask of n queries, the last of m positions, under causal attention with a window (0: none).

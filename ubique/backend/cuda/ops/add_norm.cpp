@@ -13,7 +13,7 @@ using Optional = std::optional<at::Tensor>;
 
 constexpr int kNormBlock = 256;            // as add_norm.cu
 constexpr std::int64_t kMostWidth = 8192;  // eight warps with four vectors a thread
-constexpr int kBlocksOfSums = 2;           // per processor: few partial sums of weights
+constexpr int kBlocksOfSums = 4;           // per processor: few partial sums of weights
 
 bool does_add_norm(const at::Tensor& residual, at::ScalarType dtype) {
   const bool narrow = dtype == at::kBFloat16 || dtype == at::kHalf;
@@ -24,10 +24,11 @@ bool does_add_norm(const at::Tensor& residual, at::ScalarType dtype) {
          width <= kMostWidth && cuda::can_run_kernels();
 }
 
-/// Warps that share a row: at most four vectors of eight values for each thread.
+/// Warps that share a row: two vectors of eight values for each thread, more from 4096 values on.
+/// The fewer registers a thread needs, the more of them wait for memory at once.
 int warps_for(std::int64_t width) {
   int warps = 1;
-  while (warps < 8 && width > 32 * 8 * 4 * warps) warps *= 2;
+  while (warps < 8 && width > 32 * 8 * 2 * warps) warps *= 2;
   return warps;
 }
 
@@ -82,7 +83,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> cuda_add_norm_backwar
   auto of_residual = at::empty_like(sum), of_branch = at::Tensor(), partial = at::Tensor();
   if (added) of_branch = at::empty_like(of_norm);
   if (weighs) {
-    partial = at::empty({shape.blocks * groups_of(sum), 2, width}, statistics.options());
+    partial = at::empty({shape.blocks, 2, width}, statistics.options());
   }
   norm_kernel("add_norm_backward", sum, of_norm, center)
       .launch(sum.device(), shape, of_sum ? incoming.const_data_ptr() : nullptr,

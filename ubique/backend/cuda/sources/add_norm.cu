@@ -115,9 +115,30 @@ extern "C" __global__ void add_norm(const Half* residual, const Vector* branch, 
   }
 }
 
-// `partial` (gridDim.x * kRows, 2, WIDTH): each group of threads' share of the gradients of weight
-// and bias, or null.
-extern "C" __global__ void add_norm_backward(const Half* of_sum, const Vector* of_norm,
+// Adds up what the groups of a block have, one after the other: the same order every time.
+__device__ inline void add_groups(const float (&values)[kPerThread][kLanes], float* shared,
+                                  float* result) {
+  const int in_block = threadIdx.x / kRowThreads;
+  for (int group = 0; group < kRows; ++group) {
+    __syncthreads();
+    if (in_block != group) continue;
+#pragma unroll
+    for (int k = 0; k < kPerThread; ++k) {
+      const int vector = vector_of(k);
+      if (vector < 0) continue;
+#pragma unroll
+      for (int lane = 0; lane < kLanes; ++lane) {
+        float& all = shared[vector * kLanes + lane];
+        all = group == 0 ? values[k][lane] : all + values[k][lane];
+      }
+    }
+  }
+  __syncthreads();
+  for (int i = threadIdx.x; i < WIDTH; i += kThreads) result[i] = shared[i];
+}
+
+// `partial` (gridDim.x, 2, WIDTH): each block's share of the gradients of weight and bias, or null.
+extern "C" __global__ void __launch_bounds__(kThreads, 2) add_norm_backward(const Half* of_sum, const Vector* of_norm,
                                              const Half* sum, const float* weight,
                                              const float* statistics, Half* of_residual,
                                              Vector* of_branch, float* partial, long long rows) {
@@ -165,15 +186,8 @@ extern "C" __global__ void add_norm_backward(const Half* of_sum, const Vector* o
     }
   }
   if (partial == nullptr) return;
-  float* mine = partial + (static_cast<long long>(blockIdx.x) * kRows + in_block) * 2 * WIDTH;
-#pragma unroll
-  for (int k = 0; k < kPerThread; ++k) {
-    const int vector = vector_of(k);
-    if (vector < 0) continue;
-#pragma unroll
-    for (int lane = 0; lane < kLanes; ++lane) {
-      mine[vector * kLanes + lane] = of_weight[k][lane];
-      mine[WIDTH + vector * kLanes + lane] = of_bias[k][lane];
-    }
-  }
+  __shared__ float shared[WIDTH];
+  float* mine = partial + static_cast<long long>(blockIdx.x) * 2 * WIDTH;
+  add_groups(of_weight, shared, mine);
+  add_groups(of_bias, shared, mine + WIDTH);
 }

@@ -85,6 +85,7 @@ plan::Needs codelm_needs(const CodelmConfig& config, const WeightUse& use) {
   needs.probes = linear_probes(config);
   needs.tolerates_bf16 = needs.tolerates_f16 = true;
   needs.graph_capturable = true;  // a step of the decoder
+  needs.train_capturable = true;
   needs.dropout = config.dropouts.residual > 0 || config.dropouts.attention > 0;
   needs.checkpointing.supported = true;
   // The inputs of all blocks, which are f32, and one whole block.

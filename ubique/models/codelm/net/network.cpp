@@ -40,12 +40,6 @@ Codelm::Codelm(CodelmConfig config) : config_(std::move(config)) {
   create(at::TensorOptions(at::kFloat));
 }
 
-at::Tensor Codelm::norm(const at::Tensor& x, const NormWeights& weights) const {
-  return config_.norm == NormKind::Layer
-             ? nn::layer_norm(x, weights.weight, weights.bias, config_.norm_eps)
-             : nn::rms_norm(x, weights.weight, config_.norm_eps);
-}
-
 nn::Normed Codelm::add_norm(const at::Tensor& residual, const at::Tensor& branch,
                             const NormWeights& weights) const {
   return nn::add_norm(residual, branch, weights.weight, weights.bias,
@@ -132,41 +126,47 @@ at::Tensor Codelm::feed_forward(const BlockWeights& weights, const at::Tensor& x
                        : nn::mlp(x, weights.up, weights.down, config_.activation, training);
 }
 
-at::Tensor Codelm::block(std::size_t layer, const at::Tensor& x, const Pass& pass) const {
+/// The last branch is added by whoever reads the stream: together with its norm, where the device
+/// has both in one kernel.
+Codelm::Stream Codelm::block(std::size_t layer, const Stream& x, const Pass& pass) const {
   const auto& weights = weights_.blocks[layer];
   const bool training = pass.options.training;
   const auto drop = [&](const at::Tensor& branch) {
     return dropped(branch, config_.dropouts.residual, training);
   };
-  const auto first = add_norm(x, {}, weights.first_norm);
+  const auto first = add_norm(x.sum, x.branch, weights.first_norm);
   const auto attended = drop(attend(weights, layer, first.normed, pass));
   if (config_.parallel) {
-    return first.sum + attended + drop(feed_forward(weights, first.normed, training));
+    return {first.sum + attended, drop(feed_forward(weights, first.normed, training))};
   }
   const auto second = add_norm(first.sum, attended, weights.second_norm);
-  return second.sum + drop(feed_forward(weights, second.normed, training));
+  return {second.sum, drop(feed_forward(weights, second.normed, training))};
 }
 
-at::Tensor Codelm::run_blocks(at::Tensor x, const Pass& pass) const {
+at::Tensor Codelm::run_blocks(const at::Tensor& embedded, const Pass& pass) const {
+  Stream x{embedded, {}};
   for (std::size_t i = 0; i < weights_.blocks.size(); ++i) {
     if (pass.options.recompute && at::GradMode::is_enabled()) {
       const auto held = pass;  // the block is computed again after this pass has ended
-      x = engine::recompute([this, i, held](const auto& in) { return block(i, in[0], held); }, {x});
+      const auto whole_block = [this, i, held](const auto& in) {
+        const auto out = block(i, {in[0], {}}, held);
+        return out.sum + out.branch;
+      };
+      x = {engine::recompute(whole_block, {x.sum}), {}};
     } else {
       x = block(i, x, pass);
     }
   }
-  return norm(x, weights_.final_norm);
+  return add_norm(x.sum, x.branch, weights_.final_norm).normed;
 }
 
 void Codelm::set_masks(const at::Tensor& ids, const DocumentLayout& documents, Pass& pass) const {
-  const auto rows = ids.size(0), length = ids.size(1);
-  auto starts = documents.starts;
-  if (pass.options.packed && !documents.numbers.defined()) {
-    starts = at::arange(0, rows * length + 1, length, ids.options().dtype(at::kInt));
-  }
+  const auto length = ids.size(1);
+  const bool whole_rows = !documents.numbers.defined();  // each is one document
   const auto mask_of = [&](std::int64_t window) {
-    if (pass.options.packed && starts.defined()) return nn::packed_mask(starts, window);
+    if (pass.options.packed && (whole_rows || documents.starts.defined())) {
+      return nn::packed_mask(documents.starts, window);
+    }
     return documents.numbers.defined()
                ? nn::document_mask(documents.numbers, window)
                : nn::causal_mask(length, length, window, ids.device(), pass.options.explicit_mask);
