@@ -53,6 +53,11 @@ void add_cases(std::vector<SourceCase>& cases, int capability, int scalar) {
                         "GROUPS=4", "PARTS=32"});
   }
   add("token_gradient.cu", {});
+  add("gated_conv.cu", {"ROWS=8"});
+  for (const int wide : {0, 1}) {
+    add("rotate_pairs.cu", {"PARTS=16", "ONES=8", fmt::format("RELU={}", wide),
+                            fmt::format("WIDE={}", wide)});
+  }
   if (scalar < 2) {
     for (const auto& [width, warps] : {std::pair{512, 1}, {768, 2}, {2048, 4}, {8192, 8}}) {
       add("add_norm.cu", {fmt::format("WIDTH={}", width), fmt::format("WARPS={}", warps),
@@ -78,8 +83,8 @@ TEST_CASE("cuda sources: every source compiles for every architecture, without a
         std::vector<std::string>{
             "adam_atan2.cu", "add_norm.cu", "attend.cu", "attend_backward.cu", "channel_gate.cu",
             "channel_gate_backward.cu", "convolve.cu", "few_channels.cu", "few_tokens.cu",
-            "flash.cu", "heads.cu", "norm_act.cu", "pictures.cu", "rows.cu", "token_gradient.cu",
-            "token_mix.cu", "token_mix_backward.cu", "token_mix_few.cu", "weight_gradient.cu"});
+            "flash.cu", "gated_conv.cu", "heads.cu", "norm_act.cu", "pictures.cu", "rotate_pairs.cu",
+            "rows.cu", "token_gradient.cu", "token_mix.cu", "token_mix_backward.cu", "token_mix_few.cu", "weight_gradient.cu"});
   std::vector<SourceCase> cases;
   for (const int capability : {75, 80, 86, 89, 90}) {
     for (int scalar = 0; scalar < 3; ++scalar) add_cases(cases, capability, scalar);
