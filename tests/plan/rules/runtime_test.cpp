@@ -30,6 +30,8 @@ Plan plan_for(const device::Facts& facts, const probe::Report& report, const Nee
 TEST_CASE("runtime: graphs, kernels, pinned memory and copies") {
   auto host_bound = conv_model(2);
   host_bound.graph_capturable = false;
+  auto varying_updates = varying_model();
+  varying_updates.train_capturable = true;
   auto volta = machine("t4");
   volta.capability = 70;
   const auto stale = probed({fault("transfer.non_blocking", DType::F32)});
@@ -39,7 +41,9 @@ TEST_CASE("runtime: graphs, kernels, pinned memory and copies") {
       {"Metal never", "m3-max-36g", unmeasured, conv_model(2), "", "graph_capture=off",
        "torch.compile"},
       {"CPU", "cpu-laptop", unmeasured, conv_model(2), "", "graph_capture=off", "CUDA only"},
-      {"varying shapes", "h200", unmeasured, varying_model(), "mode: run", "graph_capture=off",
+      {"varying shapes", "h200", unmeasured, varying_model(), "mode: run", "graph_capture=on",
+       "repeat within"},
+      {"varying batches", "h200", unmeasured, varying_updates, "", "graph_capture=off",
        "shapes vary"},
       {"host in the loop", "h200", unmeasured, host_bound, "mode: run", "graph_capture=off",
        "synchronises with the host"},

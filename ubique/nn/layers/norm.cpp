@@ -44,8 +44,9 @@ Normed add_norm(const at::Tensor& residual, const at::Tensor& branch, const at::
     return {sum, normed};
   }
   const auto sum = branch.defined() ? residual + branch : residual;
-  return {sum, options.center ? layer_norm(sum, weight, bias, options.epsilon)
-                              : rms_norm(sum, weight, options.epsilon)};
+  if (options.center) return {sum, layer_norm(sum, weight, bias, options.epsilon)};
+  const auto normed = rms_norm(sum, weight, options.epsilon);
+  return {sum, bias.defined() ? normed + bias.to(normed.scalar_type()) : normed};
 }
 
 }  // namespace ubique::nn

@@ -43,7 +43,7 @@ Choice<bool> choose_graph_capture(const Context& context) {
     why = "this model's inference is recorded, its training steps are not";
   } else if (!context.needs.graph_capturable) {
     why = "the model synchronises with the host within a step";
-  } else if (!context.needs.fixed_shapes) {
+  } else if (context.train() && !context.needs.fixed_shapes) {
     why = "shapes vary: every shape would need a graph";
   }
   check(
@@ -54,7 +54,9 @@ Choice<bool> choose_graph_capture(const Context& context) {
   return {true,
           wish == Toggle::On ? "as asked"
           : context.train()  ? "fixed shapes: one launch for a whole update"
-                             : "fixed shapes: one launch for a whole inference",
+          : context.needs.fixed_shapes
+              ? "fixed shapes: one launch for a whole inference"
+              : "shapes repeat within an inference: one launch for each of its passes",
           {{"off", "a launch per kernel"}}};
 }
 

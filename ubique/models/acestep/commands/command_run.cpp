@@ -138,6 +138,7 @@ engine::Outcome run_song(const engine::Request& request) {
   if (session.plan().memory_format.value == probe::Layout::ChannelsLast) parts.use_channels_last();
   if (weights) parts.keep_transformer_in(*weights);
   const SongOptions options{.batch = std::min(song.variations, session.plan().micro_batch.value),
+                            .record = session.plan().graph_capture.value,
                             .longest_convolution = longest_convolution(session.plan())};
   SongRecord record{.model = model.string(),
                     .device = session.plan().device.value,

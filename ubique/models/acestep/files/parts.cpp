@@ -66,6 +66,7 @@ const Vocoder& Parts::vocoder() {
 }
 
 void Parts::place_transformer() {
+  recorder_ = {};
   if (format_) transformer_->quantize(*format_);
   transformer_->to(device_, dtype_);
   transformer_->move_quantized(device_);
@@ -109,6 +110,7 @@ void Parts::release(Part part) {
     case Part::TextEncoder:
       return text_encoder_.reset();
     case Part::Transformer:
+      recorder_ = {};
       return transformer_.reset();
     case Part::Dcae:
       return dcae_.reset();

@@ -13,6 +13,7 @@
 #include "ubique/models/acestep/net/codec/dcae.h"
 #include "ubique/models/acestep/net/codec/vocoder.h"
 #include "ubique/models/acestep/net/dit.h"
+#include "ubique/models/acestep/net/pass_recorder.h"
 #include "ubique/models/acestep/net/umt5.h"
 
 namespace ubique::acestep {
@@ -40,6 +41,8 @@ class Parts {
   Dit& transformer();  ///< without projectors, which only training needs
   const Dcae& dcae();
   const Vocoder& vocoder();
+  /// Recorded passes of the transformer, kept as long as it is.
+  PassRecorder& recorder() { return recorder_; }
 
   /// Uses this transformer, such as a trained one, instead of the folder's.
   void set_transformer(std::shared_ptr<Dit> transformer);
@@ -59,6 +62,7 @@ class Parts {
   bool channels_last_ = false;
   std::shared_ptr<Umt5> text_encoder_;
   std::shared_ptr<Dit> transformer_;
+  PassRecorder recorder_;
   std::shared_ptr<Dcae> dcae_;
   std::shared_ptr<Vocoder> vocoder_;
 };

@@ -6,6 +6,7 @@
 #include <c10/core/InferenceMode.h>
 
 #include <cmath>
+#include <limits>
 #include <tuple>
 
 #include "ubique/base/error.h"
@@ -58,10 +59,11 @@ Dit::Dit(const DitConfig& config, const at::TensorOptions& options) : config_(co
 }
 
 at::Tensor Dit::time_sinusoids(const at::Tensor& timestep) {
-  const auto exponents = at::arange(kTimeSinusoids, at::kFloat) * -std::log(kTimeBase);
+  // On the device: a pass that is recorded copies nothing from the host.
+  const auto f32 = at::TensorOptions(at::kFloat).device(timestep.device());
+  const auto exponents = at::arange(kTimeSinusoids, f32) * -std::log(kTimeBase);
   const auto frequencies = (exponents / static_cast<double>(kTimeSinusoids)).exp();
-  const auto angles =
-      timestep.to(at::kFloat).unsqueeze(1) * frequencies.to(timestep.device());  // (B, 128)
+  const auto angles = timestep.to(at::kFloat).unsqueeze(1) * frequencies;  // (B, 128)
   return at::cat({angles.cos(), angles.sin()}, -1);
 }
 
@@ -76,7 +78,7 @@ at::Tensor Dit::embed_frames(const at::Tensor& latents, const at::Tensor& frames
   x = frames.defined() ? masked_group_norm(x, norm, frames)
                        : at::group_norm(x, kPatchNormGroups, norm.weight, norm.bias, kEndNormEps);
   x = at::conv2d(x, output.weight, output.bias);  // (B, D, 1, T)
-  return x.flatten(2).transpose(1, 2);
+  return x.flatten(2).transpose(1, 2).contiguous();
 }
 
 at::Tensor Dit::encode_lyrics(const at::Tensor& ids, const at::Tensor& mask, bool training,
@@ -133,13 +135,19 @@ DitPass Dit::make_pass(const DitInput& input, const at::Tensor& embedded_time,
   const auto length = input.latents.size(-1);
   set_tables(length, input.latents.device());
   DitPass pass{.config = config_, .training = training};
-  pass.time = nn::linear(at::silu(embedded_time), weights_.time_modulation)
+  const auto modulation = nn::linear(at::silu(embedded_time), weights_.time_modulation);
+  pass.time = modulation.to(at::promote_types(modulation.scalar_type(), at::kFloat))
                   .unflatten(-1, {6, config_.hidden()});
   pass.cos = cos_.slice(0, 0, length);
   pass.sin = sin_.slice(0, 0, length);
   pass.frames = input.frames;
   pass.exact_padding = input.exact_padding && input.frames.defined();
   pass.context_mask = context.mask.ne(0).unsqueeze(1).unsqueeze(1);
+  if (!at::GradMode::is_enabled()) {  // once, instead of in every layer
+    const auto hidden = pass.context_mask.logical_not();
+    pass.context_mask = at::zeros(hidden.sizes(), input.latents.options())
+                            .masked_fill_(hidden, -std::numeric_limits<double>::infinity());
+  }
   return pass;
 }
 

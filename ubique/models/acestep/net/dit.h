@@ -43,7 +43,7 @@ struct DitContext {
 
 struct DitInput {
   at::Tensor latents;       ///< (B, channels, 16, T), noisy
-  at::Tensor timestep;      ///< (B), 0 to 1000
+  at::Tensor timestep;      ///< (B), 0 to 1000, or (1) for all items
   at::Tensor frames = {};   ///< (B, T) 1 = a frame, 0 = padding; undefined = no padding
   at::Tensor control = {};  ///< (B, T, D) or undefined: added to the embedded frames
   double control_scale = 1;
@@ -97,6 +97,8 @@ class Dit final : public nn::Network {
 
   DitOutput forward(const DitInput& input, const DitContext& context,
                     const DitOptions& options = {}, bool with_projections = false) const;
+  /// What passes keep beside the parameters: a recorded one reads them too.
+  std::vector<at::Tensor> tables() const { return {cos_, sin_}; }
 
  private:
   void visit(nn::ParameterWalk& walk) override;

@@ -5,6 +5,8 @@
 #include <ATen/ATen.h>
 
 #include "ubique/engine/step/autocast.h"
+#include "ubique/kernels/diffusion/gated_conv.h"
+#include "ubique/kernels/diffusion/rotate_pairs.h"
 #include "ubique/nn/layers/attention.h"
 #include "ubique/nn/layers/norm.h"
 #include "ubique/nn/layers/rope.h"
@@ -14,15 +16,23 @@ namespace {
 
 constexpr double kBlockNormEps = 1e-6;
 constexpr double kLinearAttentionEps = 1e-15;
+constexpr std::int64_t kSumColumns = 8;  // behind values: one would do, products like multiples
 
 /// (B, n, heads·size) to (B, heads, n, size).
 at::Tensor dit_heads(const at::Tensor& x, const DitConfig& config) {
   return x.unflatten(-1, {config.heads, config.head_size}).transpose(1, 2);
 }
 
-/// (1 + scale)·norm(x) + shift.
-at::Tensor modulated(const at::Tensor& x, const at::Tensor& shift, const at::Tensor& scale) {
-  return nn::rms_norm(x, {}, kBlockNormEps) * (1 + scale) + shift;
+/// x + branch, and factor·norm(x + branch) + shift; factor and shift (B or 1, 1, D).
+nn::Normed add_modulated(const at::Tensor& x, const at::Tensor& branch, const at::Tensor& shift,
+                         const at::Tensor& factor) {
+  if (shift.size(0) == 1) {  // of all rows
+    return nn::add_norm(x, branch, factor.flatten(), shift.flatten(),
+                        {.center = false, .epsilon = kBlockNormEps});
+  }
+  const auto sum = branch.defined() ? x + branch : x;
+  const auto normed = nn::rms_norm(sum, {}, kBlockNormEps) * factor + shift;
+  return {sum, normed.to(x.scalar_type())};
 }
 
 /// q·(kᵀv) over q·sum(k), in f32 whatever the plan's dtype: the sums run over the whole song.
@@ -31,6 +41,34 @@ at::Tensor read_by_sums(const at::Tensor& q, const at::Tensor& k, const at::Tens
   const auto mixed = at::matmul(q, at::matmul(k.transpose(-1, -2), v));  // (B, heads, T, size)
   const auto total = at::matmul(q, k.sum(2).unsqueeze(-1));              // (B, heads, T, 1)
   return mixed / (total + kLinearAttentionEps);
+}
+
+/// The same where the device makes q, k and v of their projections (B, T, D) in one pass each; all
+/// sums come of the two products. Returns (B, T, D) in their dtype.
+at::Tensor fused_read_by_sums(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                              const DitPass& pass) {
+  const engine::Autocast in_f32(q.device().type(), {});
+  const auto heads = pass.config.heads, size = pass.config.head_size;
+  const kernels::PairRotation rotation{
+      .cos = pass.cos, .sin = pass.sin, .heads = heads, .relu = true};
+  const kernels::PairRotation of_values{.heads = heads, .ones = kSumColumns};
+  const auto queries = kernels::rotate_pairs(q, rotation, at::kFloat).flatten(0, 1);
+  const auto keys = kernels::rotate_pairs(k, rotation, at::kFloat).flatten(0, 1);
+  const auto values = kernels::rotate_pairs(v, of_values, at::kFloat).flatten(0, 1);
+  const auto sums = at::bmm(keys.transpose(1, 2), values);  // (B·heads, size, size + 8)
+  const auto read = at::bmm(queries, sums).unflatten(0, {-1, heads});
+  const auto total = read.slice(-1, size, size + 1) + kLinearAttentionEps;  // (B, heads, T, 1)
+  auto y = at::empty_like(q).unflatten(-1, {heads, size});
+  auto by_heads = y.transpose(1, 2);
+  at::div_out(by_heads, read.slice(-1, 0, size), total);
+  return y.flatten(2);
+}
+
+bool fuses_heads(const at::Tensor& projected, const DitPass& pass) {
+  if (at::GradMode::is_enabled() || pass.frames.defined()) return false;
+  const kernels::PairRotation rotation{
+      .cos = pass.cos, .sin = pass.sin, .heads = pass.config.heads, .relu = true};
+  return kernels::does_rotate_pairs(projected, rotation, at::kFloat);
 }
 
 void walk_attention(nn::ParameterWalk& walk, const std::string& name, std::int64_t hidden,
@@ -55,12 +93,18 @@ void walk_block(nn::ParameterWalk& walk, const std::string& name, const DitConfi
 }
 
 at::Tensor linear_attention(const DitAttention& weights, const at::Tensor& x, const DitPass& pass) {
-  const auto project = [&](const nn::LinearWeights& linear) {
-    return dit_heads(nn::linear(x, linear, pass.training), pass.config);
+  const auto of_q = nn::linear(x, weights.q, pass.training);
+  const auto of_k = nn::linear(x, weights.k, pass.training);
+  const auto of_v = nn::linear(x, weights.v, pass.training);
+  if (fuses_heads(of_q, pass)) {
+    return nn::linear(fused_read_by_sums(of_q, of_k, of_v, pass), weights.output, pass.training);
+  }
+  const auto turned = [&](const at::Tensor& projected) {
+    const auto heads = dit_heads(projected, pass.config);
+    return at::relu(nn::apply_rope_neighbours(heads, pass.cos, pass.sin));
   };
-  auto q = at::relu(nn::apply_rope_neighbours(project(weights.q), pass.cos, pass.sin));
-  auto k = at::relu(nn::apply_rope_neighbours(project(weights.k), pass.cos, pass.sin));
-  const auto v = project(weights.v).to(at::kFloat);
+  auto q = turned(of_q), k = turned(of_k);
+  const auto v = dit_heads(of_v, pass.config).to(at::kFloat);
   if (pass.frames.defined()) {
     const auto rows = pass.frames.to(at::kFloat).unsqueeze(1).unsqueeze(-1);  // (B, 1, T, 1)
     q = q * rows;
@@ -83,7 +127,13 @@ at::Tensor cross_attention(const DitAttention& weights, const at::Tensor& x,
                            const at::Tensor& query_scale) {
   auto q = nn::linear(x, weights.q, pass.training);
   if (query_scale.defined()) q = q * query_scale.to(q.scalar_type()).view({-1, 1, 1});
-  q = nn::apply_rope_neighbours(dit_heads(q, pass.config), pass.cos, pass.sin).to(x.scalar_type());
+  if (at::GradMode::is_enabled()) {
+    const auto turned = nn::apply_rope_neighbours(dit_heads(q, pass.config), pass.cos, pass.sin);
+    q = turned.to(x.scalar_type());
+  } else {
+    q = kernels::rotate_pairs(
+        q, {.cos = pass.cos, .sin = pass.sin, .heads = pass.config.heads}, x.scalar_type());
+  }
   auto mixed = nn::masked_attention(q, context.keys, context.values, {.allowed = pass.context_mask})
                    .transpose(1, 2)
                    .flatten(2);  // (B, T, D)
@@ -94,27 +144,26 @@ at::Tensor cross_attention(const DitAttention& weights, const at::Tensor& x,
 }
 
 at::Tensor gated_convolution(const DitBlock& block, const at::Tensor& x, const at::Tensor& frames) {
-  auto wide = nn::linear(x, block.expand);  // (B, T, 2·inner)
-  wide = wide.requires_grad() ? at::silu(wide) : at::silu_(wide);
-  if (frames.defined()) wide = wide * frames.to(wide.scalar_type()).unsqueeze(-1);
-  // As a picture of one row whose channels lie side by side nothing is transposed in memory.
   const auto& depthwise = block.depthwise;
-  const auto mixed =
-      at::conv2d(wide.transpose(1, 2).unsqueeze(2), depthwise.weight.unsqueeze(2), depthwise.bias,
-                 at::IntArrayRef{1, 1}, at::IntArrayRef{0, 1}, at::IntArrayRef{1, 1}, wide.size(-1))
-          .squeeze(2)
-          .transpose(1, 2);  // (B, T, 2·inner)
-  const auto halves = mixed.chunk(2, -1);
-  return nn::linear(halves[0] * at::silu(halves[1]), block.contract);
+  const auto wide = nn::linear(x, block.expand);  // (B, T, 2·inner)
+  const bool plain = at::GradMode::is_enabled() || frames.defined();
+  const auto gated =
+      plain ? kernels::plain_gated_conv(wide, depthwise.weight, depthwise.bias, frames)
+            : kernels::gated_conv(wide, depthwise.weight, depthwise.bias);
+  return nn::linear(gated, block.contract);
 }
 
 at::Tensor run_block(const DitBlock& block, const at::Tensor& x, const ContextKeys& context,
                      const DitPass& pass, const at::Tensor& query_scale) {
-  const auto m = (block.modulation + pass.time).chunk(6, 1);  // each (B, 1, D)
-  auto y = x + m[2] * linear_attention(block.self, modulated(x, m[0], m[1]), pass);
-  y = y + cross_attention(block.cross, y, context, pass, query_scale);
+  const auto all = block.modulation + pass.time;  // (B or 1, 6, D)
+  const auto m = all.chunk(6, 1), factors = (1 + all).chunk(6, 1);
+  const auto gates = all.to(x.scalar_type()).chunk(6, 1);
+  const auto first = add_modulated(x, {}, m[0], factors[1]).normed;
+  const auto y = at::addcmul(x, gates[2], linear_attention(block.self, first, pass));
+  const auto crossed = cross_attention(block.cross, y, context, pass, query_scale);
+  const auto second = add_modulated(y, crossed, m[3], factors[4]);
   const auto frames = pass.exact_padding ? pass.frames : at::Tensor();
-  return y + m[5] * gated_convolution(block, modulated(y, m[3], m[4]), frames);
+  return at::addcmul(second.sum, gates[5], gated_convolution(block, second.normed, frames));
 }
 
 }  // namespace ubique::acestep

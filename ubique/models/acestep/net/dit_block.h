@@ -31,10 +31,11 @@ struct ContextKeys {
 /// What all blocks of one pass share.
 struct DitPass {
   const DitConfig& config;
-  at::Tensor time = {};           ///< (B, 6, D)
+  at::Tensor time = {};           ///< (B, 6, D), or (1, 6, D) for all items
   at::Tensor cos = {}, sin = {};  ///< (T, head size)
   at::Tensor frames = {};         ///< (B, T) 1 = a frame, 0 = padding; undefined = no padding
-  at::Tensor context_mask = {};   ///< (B, 1, 1, E) bool, true = read; undefined = all
+  /// (B, 1, 1, E): bool, true = read, or what is added to scores; undefined = all are read.
+  at::Tensor context_mask = {};
   bool training = false;
   bool exact_padding = false;  ///< convolutions do not read padding
 };

@@ -181,6 +181,7 @@ plan::Needs song_needs(const NetworkConfigs& networks, const SongSize& song) {
   used.projectors = false;
   auto needs = transformer_needs(used, song);
   const auto frames = frames_in(song);
+  needs.graph_capturable = true;
   needs.stages = song_stages(networks, song);
   needs.length = {"seconds", song.seconds, kLongestPlanned};
   needs.parameters.clear();

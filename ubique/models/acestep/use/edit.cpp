@@ -26,8 +26,10 @@ at::Tensor edit_latents(const Dit& dit, const SongContexts& source_contexts,
   check_edit(edit);
   const nn::FlowGrid grid{.shift = options.shift};
   const auto schedule = nn::flow_schedule(nn::FlowSolver::Euler, options.steps, grid);
-  GuidedVelocity from(dit, source_contexts, options.guidance, options.weak, options.steps);
-  GuidedVelocity to(dit, target_contexts, options.guidance, options.weak, options.steps);
+  GuidedVelocity from(dit, source_contexts, options.guidance, options.weak, options.steps,
+                      options.recorder);
+  GuidedVelocity to(dit, target_contexts, options.guidance, options.weak, options.steps,
+                    options.recorder);
   const auto scale = options.guidance.scale;
   const auto count = static_cast<double>(options.steps);
   const auto begin = static_cast<std::size_t>(count * edit.begin);

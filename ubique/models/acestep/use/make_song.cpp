@@ -55,6 +55,7 @@ class SongMaker {
         hooks_(hooks),
         sampling_(sample_options(request_, parts.folder().networks)) {
     if (request_.task == SongTask::Edit) sampling_.weak = {};  // its null branch is an empty one
+    if (options_.record) sampling_.recorder = &parts_.recorder();
   }
   ~SongMaker() { detach_adapters(); }  // also of a song that failed
   SongMaker(const SongMaker&) = delete;

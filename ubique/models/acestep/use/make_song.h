@@ -50,6 +50,7 @@ struct SongHooks {
 struct SongOptions {
   std::int64_t batch = 1;     ///< variations at once
   bool release_parts = true;  ///< each network as soon as its stage is over
+  bool record = false;        ///< passes of the transformer for replay (Plan::graph_capture)
   /// Most positions of a convolution that the device computes rightly; 0 = any.
   std::int64_t longest_convolution = 0;
 };

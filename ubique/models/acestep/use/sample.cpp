@@ -29,7 +29,8 @@ std::int64_t guided_steps(const SampleOptions& options) {
 at::Tensor run_sampler(const Dit& dit, const SongContexts& contexts, const at::Tensor& start,
                        nn::FlowSchedule schedule, const SampleOptions& options,
                        const SampleHooks& hooks) {
-  GuidedVelocity velocity(dit, contexts, options.guidance, options.weak, guided_steps(options));
+  GuidedVelocity velocity(dit, contexts, options.guidance, options.weak, guided_steps(options),
+                          options.recorder);
   nn::FlowSampler sampler(
       std::move(schedule),
       {.solver = options.solver, .omega = options.omega, .batch_mean = options.batch_mean});
@@ -125,7 +126,8 @@ at::Tensor sample_repaint(const Dit& dit, const SongContexts& contexts, const Re
   check_share(task.variance, "the variance");
   const nn::FlowGrid grid{.shift = options.shift};
   const auto schedule = nn::flow_schedule(nn::FlowSolver::Euler, options.steps, grid);
-  GuidedVelocity velocity(dit, contexts, options.guidance, options.weak, options.steps);
+  GuidedVelocity velocity(dit, contexts, options.guidance, options.weak, options.steps,
+                          options.recorder);
   const auto skipped =
       static_cast<std::size_t>(static_cast<double>(options.steps) * (1 - task.variance));
   const auto source_at = [&](float sigma) {

@@ -27,6 +27,7 @@ struct SampleOptions {
   bool batch_mean = false;  ///< omega acts on the mean of the batch, as in the original
   bool near_shift = false;  ///< sample_near() mixes in less noise than its first step expects, as
                             ///< the original does
+  PassRecorder* recorder = nullptr;  ///< see GuidedVelocity
 };
 
 /// Fresh noise of the latents' shape for step i (PingPong only).

@@ -10,8 +10,9 @@ namespace ubique::acestep {
 
 GuidedVelocity::GuidedVelocity(const Dit& dit, const SongContexts& contexts,
                                const GuidanceOptions& options, const WeakBranch& weak,
-                               std::int64_t steps)
-    : dit_(dit), options_(options), cond_(contexts.cond) {
+                               std::int64_t steps, PassRecorder* recorder)
+    : dit_(dit), recorder_(recorder), options_(options), cond_(contexts.cond) {
+  if (recorder_ != nullptr) recorder_->prepare(dit_);
   window_ = nn::guidance_window(steps, options.interval);
   if (!options.is_on()) return;
   branches_ = contexts.cond;
@@ -33,10 +34,8 @@ GuidedVelocity::GuidedVelocity(const Dit& dit, const SongContexts& contexts,
 
 at::Tensor GuidedVelocity::predict(const at::Tensor& latents, double timestep,
                                    const DitContext& context, const DitOptions& options) const {
-  const auto f32 = at::TensorOptions(at::kFloat).device(latents.device());
-  const DitInput input{.latents = latents.to(dit_.weights().patch.weight.scalar_type()),
-                       .timestep = at::full({latents.size(0)}, timestep, f32)};
-  return dit_.forward(input, context, options).velocity.to(at::kFloat);
+  return recorder_ == nullptr ? plain_velocity(dit_, latents, timestep, context, options)
+                              : recorder_->velocity(dit_, latents, timestep, context, options);
 }
 
 at::Tensor GuidedVelocity::guided(const at::Tensor& latents, double timestep, std::int64_t step,

@@ -2,6 +2,7 @@
 // The guided velocity of noisy latents: all branches of guidance in one batch.
 #pragma once
 
+#include "ubique/models/acestep/net/pass_recorder.h"
 #include "ubique/models/acestep/use/condition.h"
 #include "ubique/nn/diffusion/guidance.h"
 
@@ -21,9 +22,10 @@ struct GuidanceOptions {
 
 class GuidedVelocity {
  public:
-  /// `steps` is the number of sampling steps. The transformer must outlive this.
+  /// `steps` is the number of sampling steps. The transformer must outlive this, and so must the
+  /// recorder; null = kernels are launched one by one.
   GuidedVelocity(const Dit& dit, const SongContexts& contexts, const GuidanceOptions& options,
-                 const WeakBranch& weak, std::int64_t steps);
+                 const WeakBranch& weak, std::int64_t steps, PassRecorder* recorder = nullptr);
 
   /// Of latents (B, C, 16, T) at a timestep, in step i. Steps in the window are guided.
   at::Tensor at_step(const at::Tensor& latents, double timestep, std::int64_t step);
@@ -36,6 +38,7 @@ class GuidedVelocity {
                      const DitOptions& options) const;
 
   const Dit& dit_;
+  PassRecorder* recorder_;
   GuidanceOptions options_;
   DitContext cond_, branches_;
   DitOptions branch_options_;
