@@ -1,42 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times the stages of making a song, with random weights at the tiny or the released sizes: one
-// pass of the transformer with two branches of guidance, sampling in steps, and decoding tile by
-// tile (autoencoder, vocoder, conversion to 48 kHz). One JSON line.
-//   bench_acestep DEVICE pass|sample|decode|song tiny|released SECONDS [STEPS] [DTYPE] [ROUNDS]
-//   [FORM]
-// FORM: int8, int4 or nf4 for the transformer's weights. PROFILE=1: see measure.h.
-// CHANNELS_LAST=1: the autoencoder in that layout.
+// Times the stages of making a song, with random weights at the tiny or the released sizes: a pass
+// of the transformer, sampling in steps, decoding (autoencoder, vocoder, conversion to 48 kHz), a
+// whole song from token ids to samples, and an update of LoRA adapters. One JSON line, with the
+// peak of memory and what the plan predicts.
+//   bench_acestep DEVICE pass|sample|decode|song|train tiny|released SECONDS [NAME=VALUE ...]
+//   steps=27 rounds=3 dtype=bf16|f16|f32 (else the plan's)
+//   batch=2      of `pass`: branches of guidance
+//   form=nf4     the transformer's weights in int8, int4 or nf4
+//   record=0     kernels are launched one by one
+//   tile=64      latent frames that are decoded at once
+//   checkpointing=on|off, of `train`
+//   channels_last=1: the autoencoder in that layout
+// PROFILE=1, TRACE=FILE: see measure.h.
+#include "bench/acestep/bench_acestep.h"
+
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
-#include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <cmath>
 #include <cstdio>
 
 #include "bench/measure.h"
 #include "ubique/base/error.h"
 #include "ubique/base/text/json.h"
-#include "ubique/device/select.h"
-#include "ubique/models/acestep/net/config/networks.h"
+#include "ubique/models/acestep/net/needs.h"
 #include "ubique/models/acestep/use/sample.h"
-#include "ubique/models/acestep/use/sound/decode_stream.h"
+#include "ubique/models/acestep/use/sound/encode.h"
+#include "ubique/probe/probes/operation.h"
 
-namespace {
+namespace ubique::bench {
 
-using namespace ubique;
-using bench::Measured;
-
-struct Case {
-  std::string device, work, size;
-  double seconds = 10;
-  std::int64_t steps = 27;
-  at::ScalarType dtype = at::kFloat;
-  int rounds = 3;
-  std::string form;
-};
-
-/// Values that neither vanish nor explode, made quickly.
 void fill(nn::Network& network) {
+  const at::NoGradGuard no_gradients;
   for (auto& item : network.named_parameters()) {
     auto& value = item.value();
     const bool matrix = value.dim() >= 2;
@@ -47,84 +43,110 @@ void fill(nn::Network& network) {
     } else {
       value.fill_(scale ? 1 : 0);
     }
+    value.requires_grad_(false);
   }
   network.eval();
   network.refresh();
 }
 
+acestep::NetworkConfigs networks_of(const SongCase& wanted) {
+  auto networks = wanted.size == "tiny" ? acestep::tiny_networks() : acestep::NetworkConfigs();
+  networks.transformer.projectors = false;
+  return networks;
+}
+
+plan::Wishes wishes_of(const SongCase& wanted, plan::Mode mode) {
+  plan::Wishes wishes;
+  wishes.device = wanted.device;
+  wishes.mode = mode;
+  if (wanted.dtype == "bf16") wishes.dtype = DType::BF16;
+  if (wanted.dtype == "f16") wishes.dtype = DType::F16;
+  if (wanted.dtype == "f32") wishes.dtype = DType::F32;
+  if (wanted.checkpointing == "on") wishes.checkpointing = plan::Toggle::On;
+  if (wanted.checkpointing == "off") wishes.checkpointing = plan::Toggle::Off;
+  return wishes;
+}
+
+namespace {
+
+/// The networks that the work needs, on the device.
 class Song {
  public:
-  Song(const Case& wanted, c10::Device device)
-      : wanted_(wanted),
-        device_(device),
-        networks_(wanted.size == "tiny" ? acestep::tiny_networks() : acestep::NetworkConfigs()) {
-    networks_.transformer.projectors = false;
-    const at::TensorOptions f32(at::TensorOptions(at::kFloat).device(device));
+  Song(const SongCase& wanted, const engine::Session& session)
+      : wanted_(wanted), device_(session.torch_device()), networks_(networks_of(wanted)) {
+    const auto f32 = at::TensorOptions(at::kFloat).device(device_);
+    dtype_ = probe::to_torch(session.plan().dtype.value);
     if (wanted.work != "decode") {
-      dit_ = std::make_unique<acestep::Dit>(networks_.transformer, f32.dtype(wanted.dtype));
+      dit_ = std::make_unique<acestep::Dit>(networks_.transformer, f32.dtype(dtype_));
       fill(*dit_);
       if (const auto format = kernels::parse_quant_format(wanted.form)) dit_->quantize(*format);
-      dit_->move_quantized(device);
+      dit_->move_quantized(device_);
+      text_ = std::make_unique<acestep::Umt5>(networks_.text, f32.dtype(dtype_));
+      fill(*text_);
+      contexts_ = encoded();
     }
     if (wanted.work == "decode" || wanted.work == "song") {
       dcae_ = std::make_unique<acestep::Dcae>(networks_.dcae, f32);
       vocoder_ = std::make_unique<acestep::Vocoder>(networks_.vocoder, f32);
       fill(*dcae_);
-      if (std::getenv("CHANNELS_LAST") != nullptr) dcae_->use_channels_last();
       fill(*vocoder_);
+      if (wanted.channels_last) dcae_->use_channels_last();
     }
+    noise_ = at::randn({1, 8, 16, acestep::frames_of(wanted.seconds)}, f32);
   }
 
-  void run() const {
-    if (wanted_.work == "pass") {
-      pass();
-    } else {
-      auto latents = noise();
-      if (dit_) latents = sample(latents);
-      if (dcae_) decode(latents);
-    }
+  void run() {
+    if (wanted_.work == "pass") return pass();
+    if (wanted_.work == "song") contexts_ = encoded();
+    auto latents = noise_;
+    if (dit_) latents = sample();
+    if (dcae_) (void)acestep::decoded_sound(*dcae_, *vocoder_, latents, decoding());
   }
 
  private:
-  at::Tensor noise() const {
-    return at::randn({1, 8, 16, acestep::frames_of(wanted_.seconds)},
-                     at::TensorOptions(at::kFloat).device(device_));
+  acestep::SongContexts encoded() const {
+    const auto ids = at::TensorOptions(at::kLong).device(device_);
+    const auto text = at::ones({1, kTagTokens}, ids), lyrics = at::ones({1, kLyricTokens}, ids);
+    return acestep::encode_song(*text_, *dit_, {text, text, lyrics, lyrics}, {});
   }
 
-  acestep::SongContexts contexts() const {
-    constexpr std::int64_t kText = 40, kLyrics = 260;
-    const auto options = at::TensorOptions(wanted_.dtype).device(device_);
-    const auto ids = options.dtype(at::kLong);
-    const auto context =
-        dit_->encode({.text = at::randn({1, kText, networks_.transformer.text_size}, options),
-                      .text_mask = at::ones({1, kText}, ids),
-                      .speaker = at::zeros({1, networks_.transformer.speaker_size}, options),
-                      .lyric_ids = at::ones({1, kLyrics}, ids),
-                      .lyric_mask = at::ones({1, kLyrics}, ids)});
-    return {.cond = context, .null = context, .text_only = {}};
+  acestep::PassRecorder* recorder() { return wanted_.record ? &recorder_ : nullptr; }
+
+  acestep::DecodeOptions decoding() const {
+    acestep::DecodeOptions options;
+    if (wanted_.tile > 0) options.tile = wanted_.tile;
+    return options;
   }
 
-  void pass() const {
-    const auto both = acestep::joined(contexts().cond, contexts().null);
-    const auto latents = noise().to(wanted_.dtype).repeat({2, 1, 1, 1});
-    const auto time = at::full({2}, 500.0, at::TensorOptions(at::kFloat).device(device_));
-    (void)dit_->forward({.latents = latents, .timestep = time}, both);
+  void pass() {
+    const bool both = wanted_.batch == 2;
+    if (both && !joined_.mask.defined()) joined_ = joined(contexts_.cond, contexts_.null);
+    const auto latents = noise_.repeat({wanted_.batch, 1, 1, 1});
+    const auto& context = both ? joined_ : contexts_.cond;
+    if (wanted_.record) {
+      (void)recorder_.velocity(*dit_, latents, 500, context, {});
+    } else {
+      (void)acestep::plain_velocity(*dit_, latents, 500, context, {});
+    }
   }
 
-  at::Tensor sample(const at::Tensor& latents) const {
-    return acestep::sample_latents(*dit_, contexts(), latents, {.steps = wanted_.steps});
+  at::Tensor sample() {
+    return acestep::sample_latents(*dit_, contexts_, noise_,
+                                   {.steps = wanted_.steps, .recorder = recorder()});
   }
 
-  void decode(const at::Tensor& latents) const {
-    acestep::decode_stream(*dcae_, *vocoder_, latents, {}, [](const at::Tensor&) {});
-  }
-
-  const Case& wanted_;
+  const SongCase& wanted_;
   c10::Device device_;
   acestep::NetworkConfigs networks_;
+  at::ScalarType dtype_ = at::kFloat;
   std::unique_ptr<acestep::Dit> dit_;
+  std::unique_ptr<acestep::Umt5> text_;
   std::unique_ptr<acestep::Dcae> dcae_;
   std::unique_ptr<acestep::Vocoder> vocoder_;
+  acestep::SongContexts contexts_;
+  acestep::DitContext joined_;
+  acestep::PassRecorder recorder_;
+  at::Tensor noise_;
 };
 
 double peak_resident_mib() {
@@ -133,55 +155,75 @@ double peak_resident_mib() {
   return static_cast<double>(usage.ru_maxrss) / 1024;
 }
 
-int run(const Case& wanted) {
+Json time_song(const SongCase& wanted) {
+  const acestep::SongSize size{.seconds = wanted.seconds,
+                               .steps = wanted.steps,
+                               .weights = kernels::parse_quant_format(wanted.form)};
+  const engine::Session session(acestep::song_needs(networks_of(wanted), size),
+                                wishes_of(wanted, plan::Mode::Run));
+  const auto device = session.torch_device();
   const c10::InferenceMode inference;
-  const auto selected = device::select(device::parse_request(wanted.device));
-  const auto device = selected.torch_device;
-  const Song song(wanted, device);
   device::reset_peak(device);
-  const auto before = device::memory_use(device).peak_bytes;
-  song.run();
-  const auto times = bench::times_of([&] { song.run(); }, device, wanted.rounds, 1);
-  const auto peak = device::memory_use(device).peak_bytes;
-  if (std::getenv("PROFILE") != nullptr) {
-    bench::OpProfile profile(device);
-    profile.watch([&] { song.run(); });
-    profile.print(40);
-  }
-  const Json line = {{"program", "ubique"},
-                     {"device", selected.facts.label()},
-                     {"work", wanted.work},
-                     {"size", wanted.size},
-                     {"seconds", wanted.seconds},
-                     {"steps", wanted.steps},
-                     {"dtype", c10::toString(wanted.dtype)},
-                     {"form", wanted.form},
-                     {"median_ms", times[times.size() / 2]},
-                     {"best_ms", times.front()},
-                     {"weights_bytes", before},
-                     {"peak_bytes", peak},
-                     {"peak_resident_mib", peak_resident_mib()}};
+  Song song(wanted, session);
+  const auto weights = device::memory_use(device).current_bytes;
+  const auto measured = measure([&] { song.run(); }, device, static_cast<int>(wanted.rounds));
+  const auto& plan = session.plan();
+  return {{"median_ms", measured.ms},
+          {"best_ms", measured.best_ms},
+          {"realtime_factor", 1000 * wanted.seconds / measured.ms},
+          {"dtype", to_string(plan.dtype.value)},
+          {"tf32", plan.tf32.value},
+          {"weights_bytes", weights},
+          {"predicted_bytes", plan.memory.total},
+          {"peak_bytes", measured.peak},
+          {"warm_peak_bytes", measured.warm_peak}};
+}
+
+void read_option(SongCase& wanted, const std::string& option) {
+  const auto equals = option.find('=');
+  const auto name = option.substr(0, equals);
+  const auto value = equals == std::string::npos ? "" : option.substr(equals + 1);
+  const auto number = [&] { return std::stoll(value); };
+  if (name == "steps") wanted.steps = number();
+  else if (name == "batch") wanted.batch = number();
+  else if (name == "rounds") wanted.rounds = number();
+  else if (name == "tile") wanted.tile = number();
+  else if (name == "record") wanted.record = number() != 0;
+  else if (name == "channels_last") wanted.channels_last = number() != 0;
+  else if (name == "dtype") wanted.dtype = value;
+  else if (name == "form") wanted.form = value;
+  else if (name == "checkpointing") wanted.checkpointing = value;
+  else fail(ErrorKind::Usage, "[bench.acestep] unknown option; got '{}', expected one of those at "
+                              "the top of bench_acestep.cpp.", option);
+}
+
+int run(const SongCase& wanted) {
+  auto line = wanted.work == "train" ? time_training(wanted) : time_song(wanted);
+  line["program"] = "ubique";
+  line["device"] = wanted.device;
+  line["case"] = fmt::format("{} {} {:g} s, {} steps, batch {}, recorded {}, {}", wanted.work,
+                             wanted.size, wanted.seconds, wanted.steps, wanted.batch, wanted.record,
+                             wanted.form);
+  line["peak_resident_mib"] = peak_resident_mib();
   std::puts(line.dump().c_str());
   return 0;
 }
 
 }  // namespace
+}  // namespace ubique::bench
 
 int main(int argc, char** argv) {
   if (argc < 5) {
     std::fputs(
-        "bench_acestep DEVICE pass|sample|decode|song tiny|released SECONDS [STEPS] [DTYPE] "
-        "[ROUNDS] [FORM]\n",
+        "bench_acestep DEVICE pass|sample|decode|song|train tiny|released SECONDS [NAME=VALUE "
+        "...]\n",
         stderr);
     return 2;
   }
-  Case wanted{argv[1], argv[2], argv[3], std::atof(argv[4]), 27, at::kFloat, 3, ""};
-  if (argc > 5) wanted.steps = std::atoll(argv[5]);
-  if (argc > 6) wanted.dtype = std::string(argv[6]) == "bf16" ? at::kBFloat16 : at::kFloat;
-  if (argc > 7) wanted.rounds = std::atoi(argv[7]);
-  if (argc > 8) wanted.form = argv[8];
   try {
-    return run(wanted);
+    ubique::bench::SongCase wanted{argv[1], argv[2], argv[3], std::atof(argv[4])};
+    for (int i = 5; i < argc; ++i) ubique::bench::read_option(wanted, argv[i]);
+    return ubique::bench::run(wanted);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "bench_acestep: %s\n", error.what());
     return 1;
