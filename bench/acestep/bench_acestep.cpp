@@ -8,9 +8,9 @@
 //   batch=2      of `pass`: branches of guidance
 //   form=nf4     the transformer's weights in int8, int4 or nf4
 //   record=0     kernels are launched one by one
-//   tile=64      latent frames that are decoded at once
+//   tile=64      latent frames that are decoded at once, else as `run` chooses
 //   checkpointing=on|off, of `train`
-//   channels_last=1: the autoencoder in that layout
+//   channels_last=1, half=1: the autoencoder's layout, the vocoder in f16; else as `run` chooses
 // PROFILE=1, TRACE=FILE: see measure.h.
 #include "bench/acestep/bench_acestep.h"
 
@@ -26,6 +26,7 @@
 #include "ubique/base/text/json.h"
 #include "ubique/models/acestep/net/needs.h"
 #include "ubique/models/acestep/use/sample.h"
+#include "ubique/models/acestep/use/sound/decode_choice.h"
 #include "ubique/models/acestep/use/sound/encode.h"
 #include "ubique/probe/probes/operation.h"
 
@@ -90,7 +91,11 @@ class Song {
       vocoder_ = std::make_unique<acestep::Vocoder>(networks_.vocoder, f32);
       fill(*dcae_);
       fill(*vocoder_);
-      if (wanted.channels_last) dcae_->use_channels_last();
+      const auto& plan = session.plan();
+      const bool last = plan.memory_format.value == probe::Layout::ChannelsLast;
+      if (wanted.channels_last.value_or(last)) dcae_->use_channels_last();
+      if (wanted.half.value_or(acestep::halves_vocoder(plan))) vocoder_->compute_in_half();
+      decoding_.tile = wanted.tile.value_or(acestep::decode_tile(session.facts()));
     }
     noise_ = at::randn({1, 8, 16, acestep::frames_of(wanted.seconds)}, f32);
   }
@@ -100,7 +105,7 @@ class Song {
     if (wanted_.work == "song") contexts_ = encoded();
     auto latents = noise_;
     if (dit_) latents = sample();
-    if (dcae_) (void)acestep::decoded_sound(*dcae_, *vocoder_, latents, decoding());
+    if (dcae_) (void)acestep::decoded_sound(*dcae_, *vocoder_, latents, decoding_);
   }
 
  private:
@@ -111,12 +116,6 @@ class Song {
   }
 
   acestep::PassRecorder* recorder() { return wanted_.record ? &recorder_ : nullptr; }
-
-  acestep::DecodeOptions decoding() const {
-    acestep::DecodeOptions options;
-    if (wanted_.tile > 0) options.tile = wanted_.tile;
-    return options;
-  }
 
   void pass() {
     const bool both = wanted_.batch == 2;
@@ -144,6 +143,7 @@ class Song {
   std::unique_ptr<acestep::Dcae> dcae_;
   std::unique_ptr<acestep::Vocoder> vocoder_;
   acestep::SongContexts contexts_;
+  acestep::DecodeOptions decoding_;
   acestep::DitContext joined_;
   acestep::PassRecorder recorder_;
   at::Tensor noise_;
@@ -156,8 +156,10 @@ double peak_resident_mib() {
 }
 
 Json time_song(const SongCase& wanted) {
+  const auto facts = device::select(device::parse_request(wanted.device)).facts;
   const acestep::SongSize size{.seconds = wanted.seconds,
                                .steps = wanted.steps,
+                               .tile = wanted.tile.value_or(acestep::decode_tile(facts)),
                                .weights = kernels::parse_quant_format(wanted.form)};
   const engine::Session session(acestep::song_needs(networks_of(wanted), size),
                                 wishes_of(wanted, plan::Mode::Run));
@@ -173,6 +175,7 @@ Json time_song(const SongCase& wanted) {
           {"realtime_factor", 1000 * wanted.seconds / measured.ms},
           {"dtype", to_string(plan.dtype.value)},
           {"tf32", plan.tf32.value},
+          {"channels_last", plan.memory_format.value == probe::Layout::ChannelsLast},
           {"weights_bytes", weights},
           {"predicted_bytes", plan.memory.total},
           {"peak_bytes", measured.peak},
@@ -190,6 +193,7 @@ void read_option(SongCase& wanted, const std::string& option) {
   else if (name == "tile") wanted.tile = number();
   else if (name == "record") wanted.record = number() != 0;
   else if (name == "channels_last") wanted.channels_last = number() != 0;
+  else if (name == "half") wanted.half = number() != 0;
   else if (name == "dtype") wanted.dtype = value;
   else if (name == "form") wanted.form = value;
   else if (name == "checkpointing") wanted.checkpointing = value;

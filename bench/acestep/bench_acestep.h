@@ -2,6 +2,7 @@
 // What the benchmarks of ACE-Step share: the case, and networks filled with noise.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "ubique/base/text/json_fwd.h"
@@ -14,9 +15,12 @@ namespace ubique::bench {
 struct SongCase {
   std::string device, work, size;
   double seconds = 10;
-  std::int64_t steps = 27, batch = 2, rounds = 3, tile = 0;
+  std::int64_t steps = 27, batch = 2, rounds = 3;
   std::string dtype = {}, form = {}, checkpointing = "auto";
-  bool record = true, channels_last = false;
+  bool record = true;
+  // As `run` chooses, if not given.
+  std::optional<std::int64_t> tile = {};
+  std::optional<bool> channels_last = {}, half = {};
 };
 
 /// Values that neither vanish nor explode, made quickly where the network is.

@@ -8,7 +8,10 @@
 
 namespace ubique::nn {
 
-at::Tensor linear(const at::Tensor& x, const LinearWeights& weights, bool training) {
+at::Tensor linear(const at::Tensor& input, const LinearWeights& weights, bool training) {
+  // Of rows that do not lie together LibTorch makes a product for each item of the batch, with the
+  // weight repeated, and adds the bias afterwards: five times as long on a card.
+  const auto x = input.dim() > 2 ? input.contiguous() : input;
   at::Tensor y;
   if (weights.quantized) {
     y = kernels::quantized_linear(x, *weights.quantized, weights.bias);

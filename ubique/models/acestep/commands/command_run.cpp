@@ -14,6 +14,7 @@
 #include "ubique/models/acestep/files/open.h"
 #include "ubique/models/acestep/files/presets.h"
 #include "ubique/models/acestep/net/needs.h"
+#include "ubique/models/acestep/use/sound/decode_choice.h"
 #include "ubique/probe/probes/operation.h"
 
 namespace ubique::acestep {
@@ -132,13 +133,17 @@ engine::Outcome run_song(const engine::Request& request) {
   engine::Session session(request, plan::Mode::Run);
   config.finish();
   const auto inputs = read_song_inputs(song, opened.folder);
-  session.start(song_needs(opened.folder.networks, size_of(inputs, 1, weights)));
+  auto size = size_of(inputs, 1, weights);
+  size.tile = decode_tile(session.device().facts);
+  session.start(song_needs(opened.folder.networks, size));
   auto parts =
       open_parts(opened, session.torch_device(), probe::to_torch(session.plan().dtype.value));
   if (session.plan().memory_format.value == probe::Layout::ChannelsLast) parts.use_channels_last();
+  if (halves_vocoder(session.plan())) parts.use_half_vocoder();
   if (weights) parts.keep_transformer_in(*weights);
   const SongOptions options{.batch = std::min(song.variations, session.plan().micro_batch.value),
                             .record = session.plan().graph_capture.value,
+                            .tile = size.tile,
                             .longest_convolution = longest_convolution(session.plan())};
   SongRecord record{.model = model.string(),
                     .device = session.plan().device.value,

@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include "ubique/engine/step/autocast.h"
+#include "ubique/engine/step/recompute.h"
 #include "ubique/kernels/diffusion/gated_conv.h"
 #include "ubique/kernels/diffusion/rotate_pairs.h"
 #include "ubique/nn/layers/attention.h"
@@ -35,16 +36,39 @@ nn::Normed add_modulated(const at::Tensor& x, const at::Tensor& branch, const at
   return {sum, normed.to(x.scalar_type())};
 }
 
-/// q·(kᵀv) over q·sum(k), in f32 whatever the plan's dtype: the sums run over the whole song.
-at::Tensor read_by_sums(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v) {
-  const engine::Autocast in_f32(q.device().type(), {});
-  const auto mixed = at::matmul(q, at::matmul(k.transpose(-1, -2), v));  // (B, heads, T, size)
-  const auto total = at::matmul(q, k.sum(2).unsqueeze(-1));              // (B, heads, T, 1)
-  return mixed / (total + kLinearAttentionEps);
+/// fused(inputs), which records no gradients; they are those of plain(inputs), computed for them.
+at::Tensor fused_forward(const engine::RecomputedFunction& fused,
+                         const engine::RecomputedFunction& plain,
+                         const std::vector<at::Tensor>& inputs) {
+  if (!at::GradMode::is_enabled()) return fused(inputs);
+  return engine::recompute(
+      [fused, plain](const std::vector<at::Tensor>& in) {
+        return at::GradMode::is_enabled() ? plain(in) : fused(in);
+      },
+      inputs);
 }
 
-/// The same where the device makes q, k and v of their projections (B, T, D) in one pass each; all
-/// sums come of the two products. Returns (B, T, D) in their dtype.
+/// q·(kᵀv) over q·sum(k) of projections (B, T, D), in f32 whatever the plan's dtype: the sums run
+/// over the whole song. Returns (B, T, D) in their dtype.
+at::Tensor read_by_sums(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
+                        const DitPass& pass) {
+  const auto turned = [&](const at::Tensor& projected) {
+    const auto heads = dit_heads(projected, pass.config);
+    const auto y = at::relu(nn::apply_rope_neighbours(heads, pass.cos, pass.sin));
+    if (!pass.frames.defined()) return y;
+    return y * pass.frames.to(at::kFloat).unsqueeze(1).unsqueeze(-1);  // (B, 1, T, 1)
+  };
+  const engine::Autocast in_f32(q.device().type(), {});
+  const auto queries = turned(q), keys = turned(k);  // (B, heads, T, size)
+  const auto values = dit_heads(v, pass.config).to(at::kFloat);
+  const auto mixed = at::matmul(queries, at::matmul(keys.transpose(-1, -2), values));
+  const auto total = at::matmul(queries, keys.sum(2).unsqueeze(-1));  // (B, heads, T, 1)
+  const auto y = (mixed / (total + kLinearAttentionEps)).to(q.scalar_type());
+  return y.transpose(1, 2).flatten(2);
+}
+
+/// The same where the device makes q, k and v of their projections in one pass each; all sums come
+/// of the two products.
 at::Tensor fused_read_by_sums(const at::Tensor& q, const at::Tensor& k, const at::Tensor& v,
                               const DitPass& pass) {
   const engine::Autocast in_f32(q.device().type(), {});
@@ -65,7 +89,7 @@ at::Tensor fused_read_by_sums(const at::Tensor& q, const at::Tensor& k, const at
 }
 
 bool fuses_heads(const at::Tensor& projected, const DitPass& pass) {
-  if (at::GradMode::is_enabled() || pass.frames.defined()) return false;
+  if (pass.frames.defined()) return false;
   const kernels::PairRotation rotation{
       .cos = pass.cos, .sin = pass.sin, .heads = pass.config.heads, .relu = true};
   return kernels::does_rotate_pairs(projected, rotation, at::kFloat);
@@ -96,22 +120,15 @@ at::Tensor linear_attention(const DitAttention& weights, const at::Tensor& x, co
   const auto of_q = nn::linear(x, weights.q, pass.training);
   const auto of_k = nn::linear(x, weights.k, pass.training);
   const auto of_v = nn::linear(x, weights.v, pass.training);
-  if (fuses_heads(of_q, pass)) {
-    return nn::linear(fused_read_by_sums(of_q, of_k, of_v, pass), weights.output, pass.training);
-  }
-  const auto turned = [&](const at::Tensor& projected) {
-    const auto heads = dit_heads(projected, pass.config);
-    return at::relu(nn::apply_rope_neighbours(heads, pass.cos, pass.sin));
+  const auto plain = [pass](const std::vector<at::Tensor>& in) {
+    return read_by_sums(in[0], in[1], in[2], pass);
   };
-  auto q = turned(of_q), k = turned(of_k);
-  const auto v = dit_heads(of_v, pass.config).to(at::kFloat);
-  if (pass.frames.defined()) {
-    const auto rows = pass.frames.to(at::kFloat).unsqueeze(1).unsqueeze(-1);  // (B, 1, T, 1)
-    q = q * rows;
-    k = k * rows;
-  }
-  const auto y = read_by_sums(q, k, v).to(x.scalar_type());
-  return nn::linear(y.transpose(1, 2).flatten(2), weights.output, pass.training);
+  const auto fused = [pass](const std::vector<at::Tensor>& in) {
+    return fused_read_by_sums(in[0], in[1], in[2], pass);
+  };
+  const std::vector<at::Tensor> inputs = {of_q, of_k, of_v};
+  const auto y = fuses_heads(of_q, pass) ? fused_forward(fused, plain, inputs) : plain(inputs);
+  return nn::linear(y, weights.output, pass.training);
 }
 
 ContextKeys context_keys(const DitAttention& weights, const at::Tensor& context,
@@ -146,10 +163,14 @@ at::Tensor cross_attention(const DitAttention& weights, const at::Tensor& x,
 at::Tensor gated_convolution(const DitBlock& block, const at::Tensor& x, const at::Tensor& frames) {
   const auto& depthwise = block.depthwise;
   const auto wide = nn::linear(x, block.expand);  // (B, T, 2·inner)
-  const bool plain = at::GradMode::is_enabled() || frames.defined();
-  const auto gated =
-      plain ? kernels::plain_gated_conv(wide, depthwise.weight, depthwise.bias, frames)
-            : kernels::gated_conv(wide, depthwise.weight, depthwise.bias);
+  const auto plain = [depthwise, frames](const std::vector<at::Tensor>& in) {
+    return kernels::plain_gated_conv(in[0], depthwise.weight, depthwise.bias, frames);
+  };
+  const auto fused = [depthwise](const std::vector<at::Tensor>& in) {
+    return kernels::gated_conv(in[0], depthwise.weight, depthwise.bias);
+  };
+  const bool fuses = !frames.defined() && kernels::does_gated_conv(wide, depthwise.weight);
+  const auto gated = fuses ? fused_forward(fused, plain, {wide}) : plain({wide});
   return nn::linear(gated, block.contract);
 }
 

@@ -262,7 +262,8 @@ class SongMaker {
     const auto& dcae = parts_.dcae();
     const auto& vocoder = parts_.vocoder();
     const auto limit = options_.longest_convolution;
-    const DecodeOptions options{.rate = kSongRate, .tile = tile_for(dcae, vocoder, limit)};
+    const DecodeOptions options{.rate = kSongRate,
+                                .tile = tile_for(dcae, vocoder, limit, options_.tile)};
     const auto tiles = (latents.size(-1) + options.tile - 1) / options.tile;
     auto done = variation * tiles;
     const auto total = static_cast<std::int64_t>(latents_.size()) * tiles;

@@ -11,6 +11,7 @@
 #include "ubique/models/acestep/files/parts.h"
 #include "ubique/models/acestep/use/song_inputs.h"
 #include "ubique/models/acestep/use/song_noise.h"
+#include "ubique/models/acestep/use/sound/decode_stream.h"
 
 namespace ubique::acestep {
 
@@ -51,6 +52,7 @@ struct SongOptions {
   std::int64_t batch = 1;     ///< variations at once
   bool release_parts = true;  ///< each network as soon as its stage is over
   bool record = false;        ///< passes of the transformer for replay (Plan::graph_capture)
+  std::int64_t tile = kDecodeTile;  ///< latent frames that are decoded at once
   /// Most positions of a convolution that the device computes rightly; 0 = any.
   std::int64_t longest_convolution = 0;
 };

@@ -76,6 +76,24 @@ TEST_CASE("acestep: with channels last the sound is the same, in tiles too") {
   CHECK(distance(at::cat(streamed(codec, latents, {.rate = 44'100, .tile = 4}), -1), whole) < 1e-5);
 }
 
+TEST_CASE("acestep: the vocoder in f16 gives the sound of f32 to a thousandth, in tiles too") {
+  if (!test::kDevice.is_cpu()) return;
+  SmallCodec codec;
+  const at::NoGradGuard no_gradients;
+  const auto latents = stream_latents(19);
+  const auto whole = whole_sound(codec, latents);
+  codec.vocoder.compute_in_half();
+  CHECK(bool(codec.vocoder.weights().input.weight.scalar_type() == at::kHalf));
+  CHECK(bool(codec.vocoder.weights().output.weight.scalar_type() == at::kFloat));
+  const auto half = whole_sound(codec, latents);
+  const auto loudest = whole.abs().max().item<double>();
+  CHECK(bool(half.scalar_type() == at::kFloat));
+  CHECK(distance(half, whole) < 2e-3 * loudest);
+  CHECK(distance(half, whole) > 0);
+  const auto tiles = at::cat(streamed(codec, latents, {.rate = 44'100, .tile = 4}), -1);
+  CHECK(distance(tiles, half) < 2e-3 * loudest);
+}
+
 TEST_CASE("acestep: a tile decoded for itself is another sound: attention reads the whole song") {
   const SmallCodec codec;
   const at::NoGradGuard no_gradients;

@@ -25,6 +25,14 @@ at::Tensor grouped_conv(const at::Tensor& x, const nn::WeightAndBias& weights,
   return at::conv2d(x, weights.weight, weights.bias, 1, padding, 1, groups);
 }
 
+/// A convolution of one position within groups of channels, as one product of each group: few
+/// libraries have a fast convolution for it.
+at::Tensor grouped_mix(const at::Tensor& x, const nn::WeightAndBias& weights, std::int64_t groups) {
+  const auto columns = x.unflatten(1, {groups, -1}).flatten(3);                // (B, G, C/G, H·W)
+  const auto matrices = weights.weight.flatten(1).unflatten(0, {groups, -1});  // (G, C/G, C/G)
+  return at::matmul(matrices, columns).flatten(1, 2).unflatten(-1, {x.size(2), x.size(3)});
+}
+
 /// A linear layer over channels.
 at::Tensor over_channels(const at::Tensor& x, const nn::LinearWeights& weights) {
   return nn::linear(x.movedim(1, -1), weights).movedim(-1, 1);
@@ -85,7 +93,7 @@ VitHeads vit_heads(const VitBlock& block, const at::Tensor& x, std::int64_t head
   std::vector<at::Tensor> all = {qkv};
   for (const auto& scale : block.scales) {
     const auto spread = grouped_conv(qkv, scale.spread, qkv.size(1));
-    all.push_back(grouped_conv(spread, scale.mix, qkv.size(1) / head_size));
+    all.push_back(grouped_mix(spread, scale.mix, qkv.size(1) / head_size));
   }
   const auto parts = at::cat(all, 1).to(at::kFloat).unflatten(1, {-1, 3 * head_size}).chunk(3, 2);
   return {.q = at::relu(parts[0]), .k = at::relu(parts[1]), .v = parts[2]};

@@ -3,6 +3,7 @@
 #include "ubique/models/acestep/net/codec/vocoder.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 
 #include <algorithm>
 
@@ -19,11 +20,27 @@ at::Tensor frame_norm(const at::Tensor& x, const nn::WeightAndBias& weights) {
       .transpose(1, 2);
 }
 
-/// A convolution that keeps the length.
+/// A convolution that keeps the length, of a picture of one row (B, C, 1, L): so channels can lie
+/// side by side. In the weight's dtype.
 at::Tensor conv_same(const at::Tensor& x, const nn::WeightAndBias& weights,
                      std::int64_t dilation = 1) {
   const auto padding = (weights.weight.size(2) - 1) * dilation / 2;
-  return at::conv1d(x, weights.weight, weights.bias, 1, padding, dilation);
+  return at::conv2d(x.to(weights.weight.scalar_type()), weights.weight.unsqueeze(2), weights.bias,
+                    at::IntArrayRef{1, 1}, at::IntArrayRef{0, padding},
+                    at::IntArrayRef{1, dilation});
+}
+
+/// A weight (out, in, taps) in f16, its input channels side by side; a bias in f16.
+void halve(at::Tensor& value) {
+  const auto half = value.detach().to(at::kHalf);
+  value.set_data(half.dim() < 3 ? half
+                                : half.unsqueeze(2).contiguous(at::MemoryFormat::ChannelsLast)
+                                      .squeeze(2));
+}
+
+void halve(nn::WeightAndBias& weights) {
+  halve(weights.weight);
+  halve(weights.bias);
 }
 
 at::Tensor conv_next(const ConvNextBlock& block, const at::Tensor& x) {
@@ -94,7 +111,8 @@ void Vocoder::add_upsampling(LocalSteps& steps, std::size_t stage) const {
   const auto& upsampler = weights_.upsamplers[stage];
   auto longer =
       local_step((kernel - 1 - padding) / rate, [&upsampler, rate, padding](const at::Tensor& x) {
-        return at::conv_transpose1d(at::silu(x), upsampler.weight, upsampler.bias, rate, padding);
+        return at::conv_transpose2d(at::silu(x), upsampler.weight.unsqueeze(2), upsampler.bias,
+                                    at::IntArrayRef{1, rate}, at::IntArrayRef{0, padding});
       });
   longer.up = rate;
   steps.push_back(std::move(longer));
@@ -111,13 +129,24 @@ void Vocoder::add_upsampling(LocalSteps& steps, std::size_t stage) const {
 
 LocalSteps Vocoder::steps() const {
   auto steps = backbone_steps();
-  steps.push_back(local_step(config_.pre_kernel / 2,
-                             [this](const at::Tensor& x) { return conv_same(x, weights_.input); }));
+  steps.push_back(local_step(config_.pre_kernel / 2, [this](const at::Tensor& x) {
+    return conv_same(x.unsqueeze(2), weights_.input);
+  }));
   for (std::size_t i = 0; i < weights_.upsamplers.size(); ++i) add_upsampling(steps, i);
   steps.push_back(local_step(config_.post_kernel / 2, [this](const at::Tensor& x) {
-    return at::tanh(conv_same(at::silu(x), weights_.output));
+    return at::tanh(conv_same(at::silu(x), weights_.output)).squeeze(2);
   }));
   return steps;
+}
+
+void Vocoder::compute_in_half() {
+  const at::NoGradGuard no_gradients;
+  halve(weights_.input);
+  for (auto& upsampler : weights_.upsamplers) halve(upsampler);
+  for (auto& block : weights_.blocks) {
+    for (auto& convolution : block.first) halve(convolution);
+    for (auto& convolution : block.second) halve(convolution);
+  }
 }
 
 at::Tensor Vocoder::backbone(const at::Tensor& mel) const {

@@ -44,6 +44,9 @@ class Vocoder final : public nn::Network {
   at::Tensor forward(const at::Tensor& mel) const;   ///< (B, mels, F) to (B, 1, hop·F)
   /// forward() as steps along the frames, for tiles; valid as long as the network.
   LocalSteps steps() const;
+  /// The head, where nearly all work is, in f16 with channels side by side, but for its last
+  /// convolution: for devices that multiply f16 faster. Sums stay in f32.
+  void compute_in_half();
 
  private:
   void visit(nn::ParameterWalk& walk) override;

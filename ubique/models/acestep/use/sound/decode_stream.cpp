@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "ubique/base/error.h"
-#include "ubique/data/audio/resample.h"
 #include "ubique/models/acestep/use/sound/decode.h"
+#include "ubique/models/acestep/use/sound/rate_tiles.h"
 
 namespace ubique::acestep {
 namespace {
@@ -52,33 +52,6 @@ class MelWindow {
   at::Tensor mel_;
 };
 
-/// Samples of some channels on the host, at another rate.
-class RateTiles {
- public:
-  RateTiles(std::int64_t rows, int from, int to)
-      : rows_(static_cast<std::size_t>(rows), data::RateStream(from, to)) {}
-
-  /// (rows, n) to (rows, m); the last call also gives what was held back.
-  at::Tensor push(const at::Tensor& wave, bool last) {
-    const auto host = wave.to(at::kCPU, at::kFloat).contiguous();
-    const auto size = static_cast<std::size_t>(host.size(1));
-    std::vector<at::Tensor> out;
-    for (std::size_t row = 0; row < rows_.size(); ++row) {
-      auto samples = rows_[row].push({host.const_data_ptr<float>() + row * size, size});
-      if (last) {
-        const auto rest = rows_[row].finish();
-        samples.insert(samples.end(), rest.begin(), rest.end());
-      }
-      out.push_back(at::empty({static_cast<std::int64_t>(samples.size())}, at::kFloat));
-      std::copy(samples.begin(), samples.end(), out.back().mutable_data_ptr<float>());
-    }
-    return at::stack(out);
-  }
-
- private:
-  std::vector<data::RateStream> rows_;
-};
-
 std::int64_t samples_of(const Dcae& dcae, const Vocoder& vocoder, std::int64_t frames) {
   return frames * dcae.columns_per_latent() * vocoder.config().hop;
 }
@@ -93,13 +66,14 @@ void decode_stream(const Dcae& dcae, const Vocoder& vocoder, const at::Tensor& l
   MelWindow mels(dcae, latents, options.tile);
   const auto columns = options.tile * dcae.columns_per_latent();
   const TiledRun sounds(vocoder.steps(), mels.columns(), columns);
-  RateTiles rates(batch * dcae.config().in_channels, vocoder.config().sample_rate, options.rate);
+  RateTiles rates(vocoder.config().sample_rate, options.rate);
   for (std::int64_t begin = 0; begin < frames; begin += options.tile) {
     const auto end = std::min(begin + options.tile, frames);
     const Range out{samples_of(dcae, vocoder, begin), samples_of(dcae, vocoder, end)};
     const auto& mel = mels.get(sounds.inputs_of(out));
     const auto wave = sounds.run(mel, mels.held(), out).squeeze(1);  // (B·channels, samples)
-    sink(rates.push(wave, end == frames).unflatten(0, {batch, -1}));
+    const auto samples = rates.push(wave, end == frames);
+    sink(samples.unflatten(0, {batch, -1}).to(at::kCPU, at::kFloat).contiguous());
   }
 }
 
@@ -109,12 +83,13 @@ std::int64_t decoded_samples(const Dcae& dcae, const Vocoder& vocoder, std::int6
   return converter.length(samples_of(dcae, vocoder, frames));
 }
 
-std::int64_t tile_for(const Dcae& dcae, const Vocoder& vocoder, std::int64_t limit) {
-  if (limit == 0) return kDecodeTile;
+std::int64_t tile_for(const Dcae& dcae, const Vocoder& vocoder, std::int64_t limit,
+                      std::int64_t most) {
+  if (limit == 0) return most;
   constexpr std::int64_t kLong = 1 << 20;  // frames of a song without ends nearby
   const auto steps = vocoder.steps();
   const auto columns = kLong * dcae.columns_per_latent();
-  for (auto fits = kDecodeTile; fits > 1; --fits) {
+  for (auto fits = most; fits > 1; --fits) {
     const TiledRun sounds(steps, columns, fits * dcae.columns_per_latent());
     const auto begin = samples_of(dcae, vocoder, kLong / 2);
     if (sounds.longest({begin, begin + samples_of(dcae, vocoder, fits)}) <= limit) return fits;

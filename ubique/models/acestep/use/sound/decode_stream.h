@@ -11,6 +11,8 @@
 namespace ubique::acestep {
 
 inline constexpr std::int64_t kDecodeTile = 64;  ///< latent frames: 6 seconds
+/// For accelerators with memory to spare (1.6 GB): over a minute, and tiles repeat their edges.
+inline constexpr std::int64_t kLargeDecodeTile = 768;
 
 struct DecodeOptions {
   int rate = 48'000;                ///< of the sound
@@ -29,8 +31,9 @@ void decode_stream(const Dcae& dcae, const Vocoder& vocoder, const at::Tensor& l
 std::int64_t decoded_samples(const Dcae& dcae, const Vocoder& vocoder, std::int64_t frames,
                              int rate);
 
-/// The longest tile, at most kDecodeTile, with which no convolution of the vocoder is longer than
+/// The longest tile, at most `most`, with which no convolution of the vocoder is longer than
 /// `limit` positions: Metal had such a limit before macOS 15.1. 0 = no limit.
-std::int64_t tile_for(const Dcae& dcae, const Vocoder& vocoder, std::int64_t limit);
+std::int64_t tile_for(const Dcae& dcae, const Vocoder& vocoder, std::int64_t limit,
+                      std::int64_t most = kDecodeTile);
 
 }  // namespace ubique::acestep
