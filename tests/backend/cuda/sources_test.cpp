@@ -55,8 +55,8 @@ void add_cases(std::vector<SourceCase>& cases, int capability, int scalar) {
   add("token_gradient.cu", {});
   add("gated_conv.cu", {"ROWS=8"});
   for (const int wide : {0, 1}) {
-    add("rotate_pairs.cu", {"PARTS=16", "ONES=8", fmt::format("RELU={}", wide),
-                            fmt::format("WIDE={}", wide)});
+    add("rotate_pairs.cu",
+        {"PARTS=16", "ONES=8", fmt::format("RELU={}", wide), fmt::format("WIDE={}", wide)});
   }
   if (scalar < 2) {
     for (const auto& [width, warps] : {std::pair{512, 1}, {768, 2}, {2048, 4}, {8192, 8}}) {
@@ -75,19 +75,50 @@ void add_cases(std::vector<SourceCase>& cases, int capability, int scalar) {
   }
 }
 
+/// A decoding step's kernels for the shapes of starcoderbase-1b, 1 and 16 texts at a time.
+void add_decode_cases(std::vector<SourceCase>& cases, int capability, int scalar) {
+  const auto type = fmt::format("SCALAR={}", scalar);
+  for (const auto& [size, warps] : {std::pair{64, 16}, {128, 8}}) {
+    cases.push_back({"decode_attend.cu",
+                     {type, fmt::format("SIZE={}", size), fmt::format("WARPS={}", warps)},
+                     capability});
+  }
+  cases.push_back({"decode_ends.cu", {type}, capability});
+  for (const int rows : {8, 16}) {
+    const auto add = [&](int width, int pieces, int tiles, int gated) {
+      cases.push_back({"decode_product.cu",
+                       {type, fmt::format("ROWS={}", rows), fmt::format("WIDTH={}", width),
+                        fmt::format("PIECES={}", pieces), fmt::format("TILES={}", tiles),
+                        fmt::format("GATED={}", gated)},
+                       capability});
+    };
+    add(2048, 1, 3, 0);
+    add(2048, 1, 4, 1);
+    add(8192, rows == 8 ? 1 : 4, 2, 0);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("cuda sources: every source compiles for every architecture, without a card") {
   REQUIRE(backend::cuda::has_compiler());
   CHECK(backend::cuda::source_names() ==
-        std::vector<std::string>{
-            "adam_atan2.cu", "add_norm.cu", "attend.cu", "attend_backward.cu", "channel_gate.cu",
-            "channel_gate_backward.cu", "convolve.cu", "few_channels.cu", "few_tokens.cu",
-            "flash.cu", "gated_conv.cu", "heads.cu", "norm_act.cu", "pictures.cu", "rotate_pairs.cu",
-            "rows.cu", "token_gradient.cu", "token_mix.cu", "token_mix_backward.cu", "token_mix_few.cu", "weight_gradient.cu"});
+        std::vector<std::string>{"adam_atan2.cu",    "add_norm.cu",
+                                 "attend.cu",        "attend_backward.cu",
+                                 "channel_gate.cu",  "channel_gate_backward.cu",
+                                 "convolve.cu",      "decode_attend.cu",
+                                 "decode_ends.cu",   "decode_product.cu",
+                                 "few_channels.cu",  "few_tokens.cu",
+                                 "flash.cu",         "gated_conv.cu",
+                                 "heads.cu",         "norm_act.cu",
+                                 "pictures.cu",      "rotate_pairs.cu",
+                                 "rows.cu",          "token_gradient.cu",
+                                 "token_mix.cu",     "token_mix_backward.cu",
+                                 "token_mix_few.cu", "weight_gradient.cu"});
   std::vector<SourceCase> cases;
   for (const int capability : {75, 80, 86, 89, 90}) {
     for (int scalar = 0; scalar < 3; ++scalar) add_cases(cases, capability, scalar);
+    if (capability == 80 || capability == 90) add_decode_cases(cases, capability, capability == 90);
   }
   expect_compiled(cases);
 }

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0
+// A linear layer for at most 16 rows, with the norm before it and what follows it: as fast as its
+// weights can be read. Tensor cores multiply 16 rows by 8 features; the warps of a block share the
+// columns, so that a block has 8 features of its own or a few times as many, and its first weights
+// are on their way before the kernel before it has ended.
+// ROWS: 8 or 16, at least as many as there are. WIDTH: columns, a multiple of 32. PIECES: so many
+// times the rows are staged, if shared memory is too small for all columns. TILES: 8 features each
+// for a block at a time. GATED: half of the tiles are gates, the others what they let through.
+#include "decode.cuh"
+
+constexpr int kThreads = 256, kWarps = 8, kMostLoads = 16;  // of 16 bytes, in flight per thread
+constexpr int kVectors = WIDTH / 8;                         // of a row
+constexpr int kSteps = WIDTH / 32 / PIECES;                 // of 32 columns, in a piece
+constexpr int kPieceVectors = kSteps * 4;
+constexpr int kPitch = kPieceVectors + (kSteps % 2 == 0 ? 4 : 0);  // avoids bank conflicts
+constexpr int kWarpSteps = (kSteps + kWarps - 1) / kWarps;
+constexpr int kChunks = (kWarpSteps * TILES + kMostLoads - 1) / kMostLoads;
+constexpr int kChunk = (kWarpSteps + kChunks - 1) / kChunks;  // steps whose weights are in flight
+constexpr int kOutTiles = GATED ? TILES / 2 : TILES, kFeatures = 8 * kOutTiles;
+constexpr int kTileSums = ROWS * 8;
+constexpr int kOutputs = (kOutTiles * kTileSums + kThreads - 1) / kThreads;  // of a thread
+static_assert(WIDTH % (32 * PIECES) == 0, "whole steps");
+static_assert(!GATED || TILES % 2 == 0, "a gate for each");
+
+struct Layers {
+  const Vector* weight[3];  // (features of each, WIDTH); for GATED gate and up
+  const float* bias[3];     // or null
+  int ends[3];              // features up to the end of each
+};
+
+struct Lane {
+  int warp, group, place;  // of the matrix instructions: group 0 to 7, place 0 to 3
+};
+
+__device__ inline int layer_of(const Layers& layers, int feature) {
+  return feature < layers.ends[0] ? 0 : feature < layers.ends[1] ? 1 : 2;
+}
+
+// The first vector of this lane's feature of tile i of a block.
+__device__ inline const Vector* weight_row(const Layers& layers, int features, int tile, int i,
+                                           const Lane& lane) {
+  int which = 0, row = 0;
+  if (GATED) {
+    which = i / kOutTiles;
+    row = tile * kFeatures + i % kOutTiles * 8;
+    row = row < features ? row : features - 8;  // what is beyond is not stored
+  } else {
+    row = tile * kFeatures + i * 8;
+    row = row < features ? row : features - 8;
+    which = layer_of(layers, row);
+    row -= which == 0 ? 0 : layers.ends[which - 1];
+  }
+  return layers.weight[which] + static_cast<long long>(row + lane.group) * kVectors + lane.place;
+}
+
+__device__ inline bool in_piece(int step) { return kSteps % kWarps == 0 || step < kSteps; }
+
+// Weights of this warp's steps of a chunk; `from` is moved along by whole pieces only.
+__device__ inline Vector load_weight(const Vector* from, int piece, int chunk, int j, int warp) {
+  const int turn = chunk * kChunk + j, step = turn * kWarps + warp;
+  if (turn >= kWarpSteps || !in_piece(step)) return {};
+  return stream(from + (piece * kSteps + step) * 4);
+}
+
+// Copies a piece of the rows into shared memory.
+__device__ inline void stage(const Vector* x, int rows, int piece, Vector* staged) {
+  constexpr int kAtOnce = 4;
+  const int total = rows * kPieceVectors;
+  for (int base = threadIdx.x; base < total; base += kThreads * kAtOnce) {
+    Vector values[kAtOnce];
+#pragma unroll
+    for (int u = 0; u < kAtOnce; ++u) {
+      const int i = base + u * kThreads;
+      if (i < total) {
+        values[u] =
+            fetch(x + i / kPieceVectors * kVectors + piece * kPieceVectors + i % kPieceVectors);
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < kAtOnce; ++u) {
+      const int i = base + u * kThreads;
+      if (i < total) staged[i / kPieceVectors * kPitch + i % kPieceVectors] = values[u];
+    }
+  }
+}
+
+__device__ inline float row_sum(const Vector* row, int lane) {
+  float sum = 0.f;
+  for (int i = lane; i < kVectors; i += 32) {
+    float x[kLanes];
+    unpack(row[i], x);
+#pragma unroll
+    for (int k = 0; k < kLanes; ++k) sum += x[k];
+  }
+  return warp_sum(sum);
+}
+
+__device__ inline float row_squares(const Vector* row, float mean, int lane) {
+  float sum = 0.f;
+  for (int i = lane; i < kVectors; i += 32) {
+    float x[kLanes];
+    unpack(row[i], x);
+#pragma unroll
+    for (int k = 0; k < kLanes; ++k) sum += (x[k] - mean) * (x[k] - mean);
+  }
+  return warp_sum(sum);
+}
+
+// Norms the staged rows in place. Few rows have several warps each, which all sum up the row and
+// write a part of it. `affine` has weights, then biases.
+__device__ inline void normalize(Vector* staged, int rows, const float* affine, bool center,
+                                 float epsilon) {
+  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  const int share = rows >= kWarps ? 1 : kWarps / rows, groups = kWarps / share;
+  float means[2], scales[2];
+#pragma unroll
+  for (int turn = 0; turn < 2; ++turn) {
+    const int row = warp / share + turn * groups;
+    if (row >= rows) continue;
+    means[turn] = center ? row_sum(staged + row * kPitch, lane) / WIDTH : 0.f;
+    scales[turn] = rsqrtf(row_squares(staged + row * kPitch, means[turn], lane) / WIDTH + epsilon);
+  }
+  __syncthreads();
+#pragma unroll
+  for (int turn = 0; turn < 2; ++turn) {
+    const int row = warp / share + turn * groups;
+    if (row >= rows) continue;
+    for (int i = warp % share * 32 + lane; i < kVectors; i += share * 32) {
+      float x[kLanes];
+      unpack(staged[row * kPitch + i], x);
+#pragma unroll
+      for (int k = 0; k < kLanes; ++k) {
+        const int column = i * kLanes + k;
+        x[k] = (x[k] - means[turn]) * scales[turn] * affine[column] + affine[WIDTH + column];
+      }
+      staged[row * kPitch + i] = pack(x);
+    }
+  }
+}
+
+__device__ inline float activate(float x, int kind) {
+  if (kind == 1) return x / (1.f + __expf(-x));
+  if (kind == 2) return .5f * x * (1.f + erff(x * .70710678f));
+  if (kind == 3) return .5f * x * (1.f + tanhf(.79788456f * (x + .044715f * x * x * x)));
+  return x;
+}
+
+// The feature of value k of this thread, or -1.
+__device__ inline int feature_of(int tile, int k) {
+  const int i = (static_cast<int>(threadIdx.x) + k * kThreads) / kTileSums;
+  return i < kOutTiles ? tile * kFeatures + i * 8 + static_cast<int>(threadIdx.x) % 8 : -1;
+}
+
+// `norm_kind`: 0 none, 1 RMS, 2 layer norm; weight and bias or null. `activation`: 0 none, 1 SiLU,
+// 2 GELU, 3 GELU by tanh. Stores x Wᵀ + bias (rows, features), activated, plus `residual` if there
+// is one, as scalars, or as f32 in `logits` with the largest of each row and block in `best`
+// (blocks, rows).
+extern "C" __global__ void __launch_bounds__(256, 2)
+    decode_product(const Vector* x, const float* norm_weight, const float* norm_bias, int norm_kind,
+                   float epsilon, Layers layers, const Scalar* residual, Scalar* out, float* logits,
+                   Best* best, int rows, int features, int activation) {
+  extern __shared__ __align__(16) unsigned char memory[];
+  Vector* staged = reinterpret_cast<Vector*>(memory);
+  float* sums = reinterpret_cast<float*>(staged + rows * kPitch);  // (warps, tiles, ROWS, 8)
+  float* affine = sums + kWarps * TILES * kTileSums;
+  const int thread = threadIdx.x, low_lane = thread % 32;
+  const Lane lane{thread / 32, low_lane / 4, low_lane % 4};
+  const int tiles = (features + kFeatures - 1) / kFeatures;
+  const int stride = gridDim.x;
+  int tile = blockIdx.x;
+  let_others_start();
+
+  const Vector* from[TILES];
+  Vector weights[kChunk][TILES];
+  const auto begin_tile = [&](int which) {
+#pragma unroll
+    for (int i = 0; i < TILES; ++i) from[i] = weight_row(layers, features, which, i, lane);
+  };
+  const auto load = [&](int piece, int chunk, int j) {
+#pragma unroll
+    for (int i = 0; i < TILES; ++i) {
+      weights[j][i] = load_weight(from[i], piece, chunk, j, lane.warp);
+    }
+  };
+  // What is added to the values that this thread finishes: the bias is a constant, others are not.
+  const int row = thread / 8 % ROWS;
+  float added[kOutputs], gate[kOutputs];  // gate: before the gate's activation, or the residual
+  const auto add_biases = [&](int which_tile) {
+#pragma unroll
+    for (int k = 0; k < kOutputs; ++k) {
+      const int feature = feature_of(which_tile, k);
+      added[k] = gate[k] = 0.f;
+      if (feature < 0 || feature >= features || row >= rows) continue;
+      const int which = GATED ? 1 : layer_of(layers, feature);
+      const int before = GATED || which == 0 ? 0 : layers.ends[which - 1];
+      if (layers.bias[which] != nullptr) added[k] = layers.bias[which][feature - before];
+      if (GATED && layers.bias[0] != nullptr) gate[k] = layers.bias[0][feature];
+    }
+  };
+  const auto add_residual = [&](int which_tile) {
+    if (GATED || residual == nullptr) return;
+#pragma unroll
+    for (int k = 0; k < kOutputs; ++k) {
+      const int feature = feature_of(which_tile, k);
+      if (feature < 0 || feature >= features || row >= rows) continue;
+      gate[k] = to_float(fetch(residual + static_cast<long long>(row) * features + feature));
+    }
+  };
+  begin_tile(tile);
+#pragma unroll
+  for (int j = 0; j < kChunk; ++j) load(0, 0, j);
+  add_biases(tile);
+  if (norm_kind != 0) {
+    for (int i = thread; i < WIDTH; i += kThreads) {
+      affine[i] = norm_weight != nullptr ? norm_weight[i] : 1.f;
+      affine[WIDTH + i] = norm_bias != nullptr ? norm_bias[i] : 0.f;
+    }
+  }
+  wait_for_others();
+  add_residual(tile);
+  if (PIECES == 1) {
+    stage(x, rows, 0, staged);
+    __syncthreads();
+    if (norm_kind != 0) {
+      normalize(staged, rows, affine, norm_kind == 2, epsilon);
+      __syncthreads();
+    }
+  }
+
+  Best mine{-__int_as_float(0x7f800000), 0};
+  for (; tile < tiles; tile += stride) {
+    float total[2][TILES][4] = {};  // two sums, since one waits for itself
+#pragma unroll 1
+    for (int piece = 0; piece < PIECES; ++piece) {
+      if (PIECES > 1) {
+        __syncthreads();
+        stage(x, rows, piece, staged);
+        __syncthreads();
+      }
+#pragma unroll 1
+      for (int chunk = 0; chunk < kChunks; ++chunk) {
+        int next_piece = piece, next_chunk = chunk + 1;
+        if (next_chunk == kChunks) next_piece = piece + 1, next_chunk = 0;
+        bool more = next_piece < PIECES;
+        if (!more && tile + stride < tiles) {
+          begin_tile(tile + stride);
+          more = true;
+          next_piece = 0;
+        }
+#pragma unroll
+        for (int j = 0; j < kChunk; ++j) {
+          const int turn = chunk * kChunk + j, step = turn * kWarps + lane.warp;
+          if (turn < kWarpSteps && in_piece(step)) {
+            const Vector* column = staged + step * 4 + lane.place;
+            const Vector a = lane.group < rows ? column[lane.group * kPitch] : Vector{};
+            Vector b = {};
+            if (ROWS == 16 && lane.group + 8 < rows) b = column[(lane.group + 8) * kPitch];
+#pragma unroll
+            for (int i = 0; i < TILES; ++i) {
+              const Vector& w = weights[j][i];
+              multiply(total[0][i], a.words[0], b.words[0], a.words[1], b.words[1], w.words[0],
+                       w.words[1]);
+              multiply(total[1][i], a.words[2], b.words[2], a.words[3], b.words[3], w.words[2],
+                       w.words[3]);
+            }
+          }
+          if (more) load(next_piece, next_chunk, j);
+        }
+      }
+    }
+
+#pragma unroll
+    for (int i = 0; i < TILES; ++i) {
+      float* to = sums + (lane.warp * TILES + i) * kTileSums + lane.group * 8 + lane.place * 2;
+      to[0] = total[0][i][0] + total[1][i][0];
+      to[1] = total[0][i][1] + total[1][i][1];
+      if (ROWS == 16) {
+        to[64] = total[0][i][2] + total[1][i][2];
+        to[65] = total[0][i][3] + total[1][i][3];
+      }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < kOutputs; ++k) {
+      const int index = thread + k * kThreads, feature = feature_of(tile, k);
+      if (feature < 0 || feature >= features || row >= rows) continue;
+      float value = added[k], before = gate[k];
+#pragma unroll
+      for (int warp = 0; warp < kWarps; ++warp) {
+        const float* of_warp = sums + warp * TILES * kTileSums + index;
+        if (GATED) before += of_warp[0];
+        value += of_warp[GATED ? kOutTiles * kTileSums : 0];
+      }
+      value = GATED ? activate(before, activation) * value : activate(value, activation) + before;
+      const long long place = static_cast<long long>(row) * features + feature;
+      if (logits != nullptr) {
+        logits[place] = value;
+        mine = better(mine, {value, feature});
+      } else {
+        out[place] = to_scalar(value);
+      }
+    }
+    if (tile + stride < tiles) {
+      add_biases(tile + stride);
+      add_residual(tile + stride);
+    }
+    __syncthreads();
+  }
+  if (best == nullptr) return;
+  Best* found = reinterpret_cast<Best*>(sums);
+  found[thread] = mine;
+  __syncthreads();
+  if (thread >= rows) return;
+  for (int k = thread * 8; k < kThreads; k += ROWS * 8) {
+    for (int i = 0; i < 8; ++i)
+      mine = k == thread * 8 && i == 0 ? found[k] : better(mine, found[k + i]);
+  }
+  best[blockIdx.x * rows + thread] = mine;
+}
