@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pre-normed decoder-only network as the CPU's decoding step reads it: weights in f32, bf16, int8
-// or int4, small tensors in f32. A family fills it from its own layers.
+// A pre-normed decoder-only network as decoding steps of our own read it, on the CPU (host_step.h)
+// or by a device's kernels (steps/device_step.h): weights as they are, small tensors in f32. A
+// family fills it from its own layers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,7 +16,7 @@
 
 namespace ubique::nn {
 
-/// A linear layer: `weight` in f32 or bf16, or `quantized` in int8 or int4.
+/// A linear layer: `weight` in f32, bf16 or f16, or `quantized` in int8 or int4.
 struct HostLinear {
   at::Tensor weight = {};  // (out, in)
   std::shared_ptr<const kernels::QuantizedWeight> quantized = {};
@@ -23,7 +24,7 @@ struct HostLinear {
   std::int64_t out = 0, in = 0;
 };
 
-/// Nothing if the layer has adapters, or its weight is in another form or on another device.
+/// Nothing if the layer has adapters, or its weight is in another form.
 std::optional<HostLinear> host_linear(const LinearWeights& weights);
 
 struct HostNormWeights {

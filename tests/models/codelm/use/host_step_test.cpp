@@ -63,7 +63,7 @@ TEST_CASE("codelm host step: logits are those of plain ops, in every layout and 
     for (const std::int64_t slots : {1, 3}) {
       for (const std::size_t width : {1, 6}) {
         for (const std::size_t prompt : {5, 30}) {
-          codelm::CodelmDecoder plain(*network, {}, {.slots = slots, .on_host = false});
+          codelm::CodelmDecoder plain(*network, {}, {.slots = slots, .own_steps = false});
           codelm::CodelmDecoder own(*network, {}, {.slots = slots});
           const auto expected = logits_after(plain, tokens, prompt, width);
           const auto got = logits_after(own, tokens, prompt, width);
@@ -81,11 +81,11 @@ TEST_CASE("codelm host step: bf16 weights are computed more exactly than by plai
     CAPTURE(layout.dump());
     const auto network = disturbed_network(layout, at::kBFloat16);
     REQUIRE(network->host_network().has_value());
-    codelm::CodelmDecoder own(*network), plain(*network, {}, {.on_host = false});
+    codelm::CodelmDecoder own(*network), plain(*network, {}, {.own_steps = false});
     const auto got = logits_after(own, tokens, 5, 1), rounded = logits_after(plain, tokens, 5, 1);
     network->to(at::kFloat);
     network->refresh();
-    codelm::CodelmDecoder wide(*network, {}, {.on_host = false});
+    codelm::CodelmDecoder wide(*network, {}, {.own_steps = false});
     const auto exact = logits_after(wide, tokens, 5, 1);
     CHECK(test::relative_distance(got, exact) < 0.04);  // the cache has bf16
     CHECK((got - exact).square().sum().item<float>() <
@@ -103,7 +103,7 @@ TEST_CASE("codelm host step: quantised weights give the same numbers as through 
       network->quantize(format, false, true);
       REQUIRE(network->host_network().has_value());
       for (const std::size_t width : {1, 6}) {
-        codelm::CodelmDecoder plain(*network, {}, {.on_host = false}), own(*network);
+        codelm::CodelmDecoder plain(*network, {}, {.own_steps = false}), own(*network);
         const auto expected = logits_after(plain, tokens, 5, width);
         const auto got = logits_after(own, tokens, 5, width);
         // A value on the border of two 8-bit numbers may fall to the other side; most do not.

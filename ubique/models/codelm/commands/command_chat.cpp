@@ -26,7 +26,7 @@ engine::Outcome run_codelm_chat(const engine::Request& request) {
   const auto chat_template =
       io::read_chat_template(is_folder ? path : path.parent_path(), tokenizer);
   const auto pass = place_for_use(*model, use, session);
-  CodelmDecoder decoder(model->codelm(), pass);
+  CodelmDecoder decoder(model->codelm(), pass, {.record = session.plan().graph_capture.value});
   nn::ChatSession chat(decoder, *chat_template, settings.chat);
   return engine::run_chat_session(chat, request, settings, "codelm_chat");
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The network as the CPU's decoding step reads it.
+// The network as decoding steps of our own read it.
 #include "ubique/nn/decode/host_network.h"
 
 #include <ATen/ATen.h>
@@ -48,8 +48,11 @@ bool read_block(const BlockWeights& weights, nn::HostBlock& block) {
 
 std::optional<nn::HostNetwork> Codelm::host_network() const {
   const auto dtype = weights_.tokens.scalar_type();
-  if (!weights_.tokens.is_cpu() || (dtype != at::kFloat && dtype != at::kBFloat16))
-    return std::nullopt;
+  const bool known = dtype == at::kFloat || dtype == at::kBFloat16;
+  return weights_.tokens.is_cpu() && known ? decoding_network() : std::nullopt;
+}
+
+std::optional<nn::HostNetwork> Codelm::decoding_network() const {
   nn::HostNetwork network{.hidden = config_.hidden,
                           .heads = config_.heads,
                           .kv_heads = config_.kv_heads,

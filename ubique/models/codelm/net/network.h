@@ -50,6 +50,8 @@ class Codelm final : public nn::Network {
   /// The network for passes over a few tokens on the CPU, which share its tensors; nothing if it is
   /// elsewhere, has adapters, or keeps its weights in a form that these passes do not read.
   std::optional<nn::HostNetwork> host_network() const;
+  /// The same on any device, for nn::DeviceStep.
+  std::optional<nn::HostNetwork> decoding_network() const;
 
   const at::Tensor& head() const { return config_.tied ? weights_.tokens : weights_.head; }
   const at::Tensor& head_bias() const { return weights_.head_bias; }  ///< (V) or undefined

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Incremental decoding of a code language model, with a KV cache per layer in which every slot has
 // a row. A step of all slots is one pass of fixed shape; where the device records work, it is
-// recorded once and then launched as one. A few tokens on a CPU go through nn::HostStep. Token ids
-// only.
+// recorded once and then launched as one. A few tokens on a CPU go through nn::HostStep; one for
+// each slot, where the device has kernels for it, through nn::DeviceStep, which begins the step
+// after it before the host has read this one. Token ids only.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +11,12 @@
 #include <span>
 #include <vector>
 
+#include "ubique/device/readback.h"
 #include "ubique/device/recording.h"
 #include "ubique/models/codelm/net/network.h"
 #include "ubique/nn/decode/decoder.h"
 #include "ubique/nn/decode/host_step.h"
+#include "ubique/nn/steps/device_step.h"
 
 namespace ubique::codelm {
 
@@ -21,7 +24,7 @@ struct DecoderOptions {
   std::int64_t slots = 1;        ///< texts at once
   std::int64_t most_tokens = 0;  ///< of a text; 0 = the model's context
   bool record = false;           ///< record steps for replay (Plan::graph_capture)
-  bool on_host = true;           ///< false: plain ops for few tokens on a CPU too, for comparison
+  bool own_steps = true;         ///< false: plain ops for few tokens too, for comparison
 };
 
 class CodelmDecoder final : public nn::Decoder {
@@ -30,16 +33,19 @@ class CodelmDecoder final : public nn::Decoder {
   /// longest text.
   explicit CodelmDecoder(const Codelm& network, const PassOptions& pass = {},
                          const DecoderOptions& options = {});
+  ~CodelmDecoder() override;
 
   std::int64_t context_length() const override { return limit_; }
   std::int64_t vocabulary() const override { return network_.config().vocabulary; }
+  /// Steps of one token for each slot go through the device's own kernels.
+  bool has_kernels() const { return device_ != nullptr; }
 
  private:
   /// What a pass of n tokens for every slot reads and writes, always the same memory.
   struct Step {
-    at::Tensor inputs;             // (2, B, n) i64: ids and positions
-    at::Tensor logits, likeliest;  // (B·n, V) and (B·n, 2), f32
-    std::int64_t extent = 0;       // cached positions that are read
+    at::Tensor inputs;              // (2, B, n) i64: ids and positions
+    nn::DeviceStepResults results;  // (B·n, V) and (B·n, 2), f32
+    std::int64_t extent = 0;        // cached positions that are read
     std::unique_ptr<device::Recording> recording;
   };
 
@@ -53,7 +59,12 @@ class CodelmDecoder final : public nn::Decoder {
   std::int64_t capacity() const { return caches_.empty() ? 0 : caches_.front().capacity(); }
   at::Tensor inputs_of(std::span<const nn::Extension> extensions, std::int64_t width) const;
   void compute(Step& step);
+  void launch(Step& step);
   Step& prepared_step(std::int64_t width);
+  bool is_ahead(const at::Tensor& inputs, std::span<const nn::Extension> extensions) const;
+  void forget_ahead();
+  nn::Predictions read_and_go_on(Step& step, const at::Tensor& inputs,
+                                 std::span<const nn::Extension> extensions);
   nn::Predictions read_step(const Step& step, std::span<const nn::Extension> extensions,
                             std::int64_t width, nn::Wanted wanted) const;
 
@@ -64,6 +75,12 @@ class CodelmDecoder final : public nn::Decoder {
   std::vector<nn::KvCache> caches_;     // one per layer
   std::map<std::int64_t, Step> steps_;  // by tokens per slot
   std::unique_ptr<nn::HostStep> host_;  // null: not on this device, or recorded
+  std::unique_ptr<nn::DeviceStep> device_;
+  /// The step that runs ahead: what its inputs are if the likeliest tokens are chosen, (2, B) on
+  /// the host; undefined if there is none. It goes ahead after two single tokens in a row.
+  at::Tensor ahead_;
+  bool went_ahead_ = false, single_before_ = false;
+  std::unique_ptr<device::Readback> readback_;
 };
 
 }  // namespace ubique::codelm
