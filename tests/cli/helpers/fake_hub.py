@@ -4,6 +4,7 @@ it cuts connections, ignores ranges, lies about sizes and digests, redirects to 
 import hashlib
 import http.server
 import json
+import re
 import threading
 import urllib.parse
 
@@ -33,6 +34,7 @@ class FakeHub:
         self.content = {}            # other content than was listed, by path
         self.wrong_range = False
         self.slow = 0.0              # seconds between pieces of 64 KiB
+        self.asked_for = []          # origins of whole addresses, which proxies are asked for
         self.lock = threading.Lock()
         hub = self
 
@@ -70,6 +72,9 @@ class FakeHub:
         return next(entry for entry in self.entries if entry["path"] == path)
 
     def answer(self, request) -> None:
+        if request.path.startswith("http://"):
+            origin, request.path = re.fullmatch(r"(http://[^/]+)(/.*)", request.path).groups()
+            self.asked_for.append(origin)
         path = urllib.parse.unquote(request.path)
         with self.lock:
             self.requests.append((path, dict(request.headers)))

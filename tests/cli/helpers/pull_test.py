@@ -207,6 +207,24 @@ class Pull(unittest.TestCase):
         (self.folder / "hf/token").write_text("hf_secret\n")  # as `hf auth login` leaves it
         self.assertEqual(self.pull(hub).returncode, 0)
 
+    def test_a_proxy_is_gone_through_unless_the_hub_is_near(self):
+        proxy, hub = self.hub(), self.hub()  # what a proxy is asked for has the whole address
+        name = "http://models.example"
+        far = self.pull(hub, HF_ENDPOINT=name, http_proxy=proxy.url, no_proxy="")
+        self.assertEqual(far.returncode, 0, far.stderr)
+        self.check_complete(self.wanted(proxy.files))
+        asked = len(proxy.requests)
+        self.assertEqual(proxy.asked_for, [name] * asked)
+        shutil.rmtree(self.model)
+        near = self.pull(hub, http_proxy=proxy.url, no_proxy="127.0.0.1")
+        self.assertEqual(near.returncode, 0, near.stderr)
+        self.assertEqual(len(proxy.requests), asked)
+        shutil.rmtree(self.model)
+        with_name = self.pull(hub, HF_ENDPOINT=name, http_proxy=proxy.url.replace("//", "//user:pass@"), no_proxy="", HF_TOKEN="hf_x")
+        self.assertEqual(with_name.returncode, 0, with_name.stderr)
+        self.assertEqual(proxy.requests[-1][1]["Proxy-Authorization"], "Basic dXNlcjpwYXNz")
+        self.assertNotIn("pass@", with_name.stdout + with_name.stderr)
+
     def test_refusals_say_what_to_do(self):
         hub = self.hub()
         hub.token = "hf_secret"
