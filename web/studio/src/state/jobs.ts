@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queue of the server, live, and what a person does with it.
 import { computed, signal } from '@preact/signals';
-import { api, send } from '../api/client';
+import { ApiError, api, send } from '../api/client';
 import type { Job, JobRequest } from '../api/types';
 import { JobStore, isActive } from './job-store';
 
@@ -27,10 +27,22 @@ function freshKey(): string {
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
+const unanswered = new Map<string, string>(); // keys of requests whose answer has not come
+
+/** On a slow network people press twice, and answers get lost: the same request is then the same job. */
 export async function startJob(request: JobRequest): Promise<Job> {
-  const job = await api.post<Job>('api/jobs', request, { 'Idempotency-Key': freshKey() });
-  jobStore.put(job);
-  return job;
+  const body = JSON.stringify(request);
+  const key = unanswered.get(body) ?? freshKey();
+  unanswered.set(body, key);
+  try {
+    const job = await api.post<Job>('api/jobs', request, { 'Idempotency-Key': key });
+    jobStore.put(job);
+    unanswered.delete(body);
+    return job;
+  } catch (error) {
+    if (!(error instanceof ApiError && error.kind === 'offline')) unanswered.delete(body);
+    throw error;
+  }
 }
 
 /** The job as the store has it, else as the server says. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The queue as a page knows it: its order, and lists that are older than events.
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Job } from '../../../studio/src/api/types';
 import { JobStore, compareJobs } from '../../../studio/src/state/job-store';
+import { startJob } from '../../../studio/src/state/jobs';
 import { durationText, jobText } from '../../../studio/src/state/words';
 
 export function job(id: string, change: Partial<Job> = {}): Job {
@@ -105,5 +106,48 @@ describe('the store of jobs', () => {
     expect(store.get('a')?.progress).toBeNull();
     store.progress('unknown', progress);
     expect(store.get('unknown')).toBeUndefined();
+  });
+});
+
+describe('a request for a job', () => {
+  afterEach(() => vi.unstubAllGlobals());
+  const request = { verb: 'run', family: 'trm' } as const;
+
+  /** A server that answers as told, and remembers the keys that it saw. */
+  function server(...answers: (() => Promise<Response>)[]): string[] {
+    const keys: string[] = [];
+    vi.stubGlobal('fetch', (_: string, init: RequestInit) => {
+      keys.push(new Headers(init.headers).get('Idempotency-Key') ?? '');
+      return answers.shift()?.();
+    });
+    return keys;
+  }
+  const made = async () => Response.json(job('1'));
+  const lost = () => Promise.reject(new TypeError('network'));
+
+  test('that is sent twice before an answer came is one job', async () => {
+    const keys = server(made, made, made);
+    await Promise.all([startJob(request), startJob(request)]);
+    await startJob(request);
+    expect(keys[0]).toHaveLength(32);
+    expect(keys[1]).toBe(keys[0]);
+    expect(keys[2]).not.toBe(keys[0]);
+  });
+
+  test('whose answer was lost is the same job when it is sent again', async () => {
+    const keys = server(lost, made, made);
+    await expect(startJob(request)).rejects.toThrow('does not answer');
+    await startJob(request);
+    await startJob(request);
+    expect(keys[1]).toBe(keys[0]);
+    expect(keys[2]).not.toBe(keys[0]);
+  });
+
+  test('that was refused is another one when it is sent again', async () => {
+    const refused = async () => Response.json({ error: { kind: 'usage', message: 'no' } }, { status: 422 });
+    const keys = server(refused, made);
+    await expect(startJob(request)).rejects.toThrow('no');
+    await startJob(request);
+    expect(keys[1]).not.toBe(keys[0]);
   });
 });
