@@ -15,12 +15,13 @@ class Studio:
         self.program, self.data, self.arguments = program, Path(data), list(arguments)
         self.environment = {key: value for key, value in os.environ.items() if not key.startswith("UBIQUE_")}
         self.environment.update(environment or {})
+        self.log_path = Path(str(data) + ".log")
         self.process = None
         self.told = {}
 
     def start(self, *more):
         """Returns what it printed as JSON; raises with its words if it ends instead."""
-        self.log = open(str(self.data) + ".log", "ab")
+        self.log = open(self.log_path, "ab")
         words = [*self.arguments, *more]
         port = [] if "--port" in words else ["--port", "0"]
         self.process = subprocess.Popen([self.program, "serve", "--data", str(self.data), "--json", *port, *words], stdout=subprocess.PIPE, stderr=self.log,
@@ -56,7 +57,7 @@ class Studio:
         return code
 
     def words(self):
-        return Path(str(self.data) + ".log").read_text(errors="replace")
+        return self.log_path.read_text(errors="replace")
 
     def stop(self):
         """Asks it to stop; the exit code."""

@@ -219,7 +219,9 @@ TEST_CASE("models: one that is added by path is found by name until its files ar
   CHECK(shelf.models.add(folder, "my net").ref == "model:my_net-2");
   CHECK(shelf.models.resolve("my_net") == fs::canonical(folder));
   CHECK_FALSE(contains(json_text(shelf.models.json()), fs::canonical(folder).string()));
+  CHECK(shelf.models.json()["models"].size() == 2);
   fs::remove(folder);
+  CHECK(shelf.models.json()["models"].empty());  // it cannot be chosen; jobs that named it say why
   CHECK(contains(test::error_of([&] { shelf.models.resolve("my_net"); }), "are gone"));
   shelf.models.remove("my_net");
   CHECK(status_of([&] { shelf.models.remove("my_net"); }) == 404);

@@ -94,6 +94,23 @@ TEST_CASE("routes: absurd changes of a job are refused and change nothing") {
   }
 }
 
+TEST_CASE("routes: on a full disk a request is refused with 507, and those before it are kept") {
+  TestStudio studio;
+  auto& database = studio.services().database;
+  const auto pages = database.row("PRAGMA page_count")->number("page_count");
+  database.script("PRAGMA max_page_count = " + std::to_string(pages));
+  std::size_t taken = 0;
+  auto answer = studio.ask("POST", "/api/jobs", kSynth);
+  for (; answer.status == 201 && taken < 1000; ++taken) {
+    answer = studio.ask("POST", "/api/jobs", kSynth);
+  }
+  CHECK(answer.status == 507);
+  CHECK(Json::parse(answer.body)["error"]["kind"] == "limit");
+  CHECK(studio.json("GET", "/api/jobs?limit=500")["jobs"].size() == taken);
+  database.script("PRAGMA max_page_count = 100000");
+  CHECK(studio.ask("POST", "/api/jobs", kSynth).status == 201);
+}
+
 TEST_CASE("routes: lists come in pages that miss nothing") {
   TestStudio studio;
   for (int i = 0; i < 7; ++i) studio.json("POST", "/api/jobs", kSynth, 201);

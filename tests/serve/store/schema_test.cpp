@@ -69,6 +69,27 @@ TEST_CASE("store: another program's database and what is none are left as they a
   CHECK(read_file(path) == before);
 }
 
+TEST_CASE("store: a full disk is named, changes nothing, and is over when there is room again") {
+  const ScratchFolder folder;
+  const auto database = open_database(folder.path());
+  const auto keep = [&](const std::string& name, std::size_t bytes) {
+    Transaction transaction(*database);
+    database->run("INSERT INTO settings (name, value) VALUES (?, ?)",
+                  {name, std::string(bytes, 'x')});
+    transaction.commit();
+  };
+  keep("before", 10);
+  const auto pages = database->row("PRAGMA page_count")->number("page_count");
+  database->script("PRAGMA max_page_count = " + std::to_string(pages));
+  const auto refusal = test::refusal_of(ErrorKind::Input, [&] { keep("large", 1 << 20U); });
+  CHECK(contains(refusal, "the disk is full. Free some space"));
+  CHECK_THROWS_AS(keep("large", 1 << 20U), DiskFull);
+  CHECK(database->row("SELECT count(*) AS n FROM settings")->number("n") == 1);
+  database->script("PRAGMA max_page_count = 100000");
+  keep("large", 1 << 20U);
+  CHECK(database->row("SELECT count(*) AS n FROM settings")->number("n") == 2);
+}
+
 TEST_CASE("store: a transaction that is left early leaves nothing") {
   const ScratchFolder folder;
   const auto database = open_database(folder.path());

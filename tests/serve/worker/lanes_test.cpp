@@ -4,6 +4,7 @@
 #include "ubique/serve/worker/lanes.h"
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -111,6 +112,28 @@ TEST_CASE("worker: a failure keeps its kind, its message and its log") {
   CHECK(job.error_message == "[scan.read] no scan; got x");
   CHECK_FALSE(job.item);
   CHECK(fs::exists(shop.folders.work / fmt::format("{}-1", id) / "log.txt"));
+}
+
+TEST_CASE("worker: a failure without a word still has a reason") {
+  const ScratchFolder folder;
+  Workshop shop(folder.path(), "mkdir out; echo half >out/half; exit 3");
+  const auto id = shop.add();
+  shop.work();
+  CHECK(shop.jobs.get(id).state == "failed");
+  CHECK(contains(shop.jobs.get(id).error_message, "ended with exit code 3 without a word"));
+  CHECK_FALSE(fs::exists(shop.folders.work / fmt::format("{}-1", id) / "out"));
+}
+
+TEST_CASE("worker: a process whose number cannot be kept does not run on unseen") {
+  if (!fs::exists("/dev/full")) return;  // a file whose disk is always full; Linux has one
+  const ScratchFolder folder;
+  fs::create_symlink("/dev/full", folder / kAliveFile);
+  const LifeLine life;
+  const ProcessPlan plan{
+      {"/bin/sleep", "60"}, folder.path(), folder / "out.json", folder / "log.txt"};
+  const auto start = [&] { const WorkerProcess process(plan, life); };
+  CHECK(contains(test::refusal_of(ErrorKind::Input, start), "is the disk full?"));
+  CHECK(::waitpid(-1, nullptr, WNOHANG) == -1);  // there is no child
 }
 
 TEST_CASE("worker: one that is killed starts again, but not for ever") {

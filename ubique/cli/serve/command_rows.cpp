@@ -2,6 +2,7 @@
 // What families offer, and the verbs without a family that make sense as jobs.
 #include "ubique/cli/serve/command_rows.h"
 
+#include <chrono>
 #include <map>
 #include <mutex>
 
@@ -12,6 +13,13 @@
 
 namespace ubique::cli {
 namespace {
+
+constexpr auto kCopyTime = std::chrono::minutes(10);
+
+struct KnownModel {
+  std::filesystem::file_time_type changed;
+  std::string family;
+};
 
 serve::OptionRow option_row(const engine::Option& option) {
   return {option.flag, option.key, option.type, option.help, option.group};
@@ -80,11 +88,18 @@ std::string recognized_family(const std::filesystem::path& path) {
 
 std::string family_of_model(const std::filesystem::path& path) {
   static std::mutex mutex;
-  static std::map<std::filesystem::path, std::string> known;  // lists are asked for again and again
+  static std::map<std::filesystem::path, KnownModel> known;  // lists are asked for again and again
+  std::error_code ignored;
+  const auto changed = std::filesystem::last_write_time(path, ignored);
+  const auto age = std::filesystem::file_time_type::clock::now() - changed;
   const std::lock_guard lock(mutex);
   const auto found = known.find(path);
-  if (found != known.end()) return found->second;
-  return known[path] = recognized_family(path);
+  if (found != known.end() && found->second.changed == changed) {
+    // What is none now may be one when all of it has been copied.
+    const bool may_become_one = found->second.family.empty() && age < kCopyTime;
+    if (!may_become_one) return found->second.family;
+  }
+  return (known[path] = {changed, recognized_family(path)}).family;
 }
 
 std::vector<serve::CommandRow> command_rows() {

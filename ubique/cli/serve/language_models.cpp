@@ -26,8 +26,10 @@ std::vector<serve::OpenModel> open_models(const serve::Models& models) {
   std::vector<serve::OpenModel> open;
   for (const auto& entry : models.list()) {
     if (entry.family != "codelm") continue;
+    const auto changed = changed_at(entry.path);
+    if (changed == 0) continue;  // its files are gone
     auto id = entry.source == kPulled ? entry.name : entry.ref.substr(kRef.size());
-    open.push_back({std::move(id), entry.path, changed_at(entry.path)});
+    open.push_back({std::move(id), entry.path, changed});
   }
   return open;
 }

@@ -99,6 +99,7 @@ ExitCode run_serve(const ServeFlags& flags) {
                                [&](serve::Router& router, serve::Services& services) {
                                  pool = make_model_pool(flags.models, services);
                                  serve::add_openai_routes(router, *pool);
+                                 services.loaded_models = [&pool] { return pool->loaded(); };
                                },
                            .has_openai = true};
   serve::Studio studio(std::move(settings), std::move(parts));

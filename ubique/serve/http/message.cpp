@@ -10,6 +10,7 @@
 #include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 #include "ubique/base/text/utf8.h"
+#include "ubique/serve/store/database.h"
 
 namespace ubique::serve {
 namespace {
@@ -105,6 +106,8 @@ Response answer_of_exception() {
     throw;
   } catch (const ErrorAnswer& answer) {
     return error_answer(answer.status, answer.kind, answer.message);
+  } catch (const DiskFull& error) {
+    return error_answer(507, "limit", error.what());
   } catch (const Error& error) {
     const auto kind = kind_of(error.kind());
     if (kind.status == 500) log::error("{}", error.what());

@@ -39,8 +39,7 @@ class Spool {
     static std::atomic<std::uint64_t> counter = 0;
     file.path = folder / fmt::format("{}-{}", ::getpid(), ++counter);
     descriptor_ = ::open(file.path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    check(descriptor_ >= 0, ErrorKind::Input, "[serve.upload] cannot write; {}.",
-          std::generic_category().message(errno));
+    if (descriptor_ < 0) refuse_file();
   }
   ~Spool() { ::close(descriptor_); }
   Spool(const Spool&) = delete;
@@ -50,17 +49,19 @@ class Spool {
     while (!bytes.empty()) {
       const auto written = ::write(descriptor_, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) {
-        refuse(507, "limit",
-               fmt::format("[serve.upload] the file cannot be kept; {}.",
-                           std::generic_category().message(errno)));
-      }
+      if (written < 0) refuse_file();
       bytes.remove_prefix(static_cast<std::size_t>(written));
       file_.bytes += written;
     }
   }
 
  private:
+  [[noreturn]] static void refuse_file() {
+    refuse(507, "limit",
+           fmt::format("[serve.upload] the file cannot be kept; {}.",
+                       std::generic_category().message(errno)));
+  }
+
   ReceivedFile& file_;
   int descriptor_ = -1;
 };

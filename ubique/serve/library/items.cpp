@@ -151,16 +151,23 @@ Json Library::change(std::int64_t id, std::optional<std::string> title, std::opt
   return item;
 }
 
+void Library::forget(std::int64_t id) {
+  Transaction transaction(database_);
+  require(id);
+  database_.run("DELETE FROM items WHERE id = ?", {id});
+  database_.run("UPDATE jobs SET item = NULL WHERE id = ?", {id});
+  events_.append("library", {{"id", std::to_string(id)}, {"deleted", true}});
+  transaction.commit();
+}
+
 void Library::remove(std::int64_t id) {
-  {
-    Transaction transaction(database_);
-    require(id);
-    database_.run("DELETE FROM items WHERE id = ?", {id});
-    database_.run("UPDATE jobs SET item = NULL WHERE id = ?", {id});
-    events_.append("library", {{"id", std::to_string(id)}, {"deleted", true}});
-    transaction.commit();
-  }
   std::error_code ignored;  // what stays is removed at the next start
+  try {
+    forget(id);
+  } catch (const DiskFull&) {  // deleting is what makes room, and was asked for
+    fs::remove_all(folders_.result(id), ignored);
+    return forget(id);
+  }
   fs::remove_all(folders_.result(id), ignored);
 }
 

@@ -47,6 +47,7 @@ class Library {
 
  private:
   Row require(std::int64_t id) const;
+  void forget(std::int64_t id);
   Json json(const Row& row) const;
   void put_items(std::int64_t playlist, const std::vector<std::int64_t>& items);
 

@@ -108,7 +108,11 @@ Json Models::json_of(const ModelEntry& entry) const {
 
 Json Models::json() const {
   auto models = Json::array();
-  for (const auto& entry : list()) models.push_back(json_of(entry));
+  std::error_code ignored;
+  for (const auto& entry : list()) {
+    // One whose files are gone cannot be chosen; it is there again when they are.
+    if (fs::exists(entry.path, ignored)) models.push_back(json_of(entry));
+  }
   return {{"models", std::move(models)}};
 }
 

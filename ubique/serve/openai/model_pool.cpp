@@ -83,7 +83,11 @@ void ModelPool::publish(const std::string& id, const char* state, const std::str
   Json event = {{"id", id}, {"state", state}};
   if (bytes > 0) event["memory_bytes"] = bytes;
   if (!message.empty()) event["message"] = message;
-  settings_.publish(event);
+  try {
+    settings_.publish(event);
+  } catch (const std::exception& error) {  // a full disk: models are served all the same
+    log::warn_once("serve.openai.publish", error.what());
+  }
 }
 
 /// With the mutex held: ends models that are not in use, the one unused for longest first.
@@ -196,14 +200,25 @@ Json ModelPool::loaded() const {
   return json;
 }
 
-bool ModelPool::unload(const std::string& id) {
+/// What is being answered by such a model is answered to its end.
+void ModelPool::unload_removed() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (loaded_.empty()) return;
+  }
+  const auto models = list();
+  std::vector<std::shared_ptr<ModelWorker>> ending;  // outlives the lock
   const std::lock_guard lock(mutex_);
-  const auto found = loaded_.find(id);
-  if (found == loaded_.end()) return true;
-  if (found->second.worker->active() > 0) return false;
-  loaded_.erase(found);
-  publish(id, "unloaded");
-  return true;
+  for (auto it = loaded_.begin(); it != loaded_.end();) {
+    const bool listed = std::ranges::find(models, it->first, &OpenModel::id) != models.end();
+    if (listed || it->second.worker->active() > 0) {
+      ++it;
+      continue;
+    }
+    publish(it->first, "unloaded", "it was removed");
+    ending.push_back(it->second.worker);
+    it = loaded_.erase(it);
+  }
 }
 
 /// Processes end outside of the lock: each may take a moment.
@@ -226,10 +241,15 @@ void ModelPool::unload_idle() {
 
 void ModelPool::look_after() {
   std::unique_lock lock(mutex_);
-  while (!left_) {
+  for (int turn = 1; !left_; ++turn) {
     leaving_.wait_for(lock, std::chrono::milliseconds(500), [this] { return left_; });
     lock.unlock();
-    unload_idle();
+    try {
+      unload_idle();
+      if (turn % 4 == 0) unload_removed();
+    } catch (const std::exception& error) {
+      log::warn_once("serve.openai.caretaker", error.what());
+    }
     lock.lock();
   }
 }

@@ -58,8 +58,6 @@ class ModelPool {
   void check_queue(const ModelWorker& worker, std::size_t choices) const;
   /// {id: {state, memory_bytes, active}} of those that are loaded.
   Json loaded() const;
-  /// Ends a model's process, if there is one; false: it is in use.
-  bool unload(const std::string& id);
 
  private:
   struct Loaded {
@@ -73,6 +71,7 @@ class ModelPool {
   void publish(const std::string& id, const char* state, const std::string& message = {},
                std::int64_t bytes = 0) const;
   void unload_idle();
+  void unload_removed();
   void look_after();
 
   PoolSettings settings_;

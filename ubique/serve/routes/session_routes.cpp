@@ -29,6 +29,13 @@ std::string metrics_text(Services& services) {
   add("event_streams_refused_total", "counter", "", figures.refused_streams);
   add("uploaded_bytes_total", "counter", "", figures.uploaded_bytes);
   add("resident_bytes", "gauge", "", own_memory());
+  if (services.loaded_models) {
+    const auto loaded = services.loaded_models();
+    std::int64_t active = 0;
+    for (const auto& model : loaded) active += model["active"].get<std::int64_t>();
+    add("language_models_loaded", "gauge", "", static_cast<std::int64_t>(loaded.size()));
+    add("language_model_texts", "gauge", "", active);
+  }
   return text;
 }
 

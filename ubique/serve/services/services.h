@@ -43,6 +43,8 @@ struct Services {
   Figures& figures;
   /// What `ubique info --json` prints; asked once, later calls are quick.
   std::function<Json()> info;
+  /// ModelPool::loaded() of language models; may be absent.
+  std::function<Json()> loaded_models = {};
 
   /// The device of --device auto: "cpu", "cuda:0".
   std::string usual_lane() const;

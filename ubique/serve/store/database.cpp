@@ -6,8 +6,6 @@
 
 #include <algorithm>
 
-#include "ubique/base/error.h"
-
 namespace ubique::serve {
 namespace {
 
@@ -108,8 +106,14 @@ Database::~Database() {
 
 void Database::fail_with(const std::string& doing) const {
   const int code = sqlite3_errcode(handle_) & 0xFF;
-  const bool foreign = code == SQLITE_FULL || code == SQLITE_IOERR || code == SQLITE_READONLY ||
-                       code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_CANTOPEN;
+  if (code == SQLITE_FULL || sqlite3_extended_errcode(handle_) == SQLITE_IOERR_SHMSIZE) {
+    throw DiskFull(ErrorKind::Input,
+                   fmt::format("[serve.store] {}: the disk is full. Free some space and try again; "
+                               "what was kept before is as it was.",
+                               path_.string()));
+  }
+  const bool foreign = code == SQLITE_IOERR || code == SQLITE_READONLY || code == SQLITE_CORRUPT ||
+                       code == SQLITE_NOTADB || code == SQLITE_CANTOPEN;
   fail(foreign ? ErrorKind::Input : ErrorKind::Internal, "[serve.store] {}: cannot {}; {}.",
        path_.string(), doing, sqlite3_errmsg(handle_));
 }

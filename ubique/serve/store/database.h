@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "ubique/base/error.h"
+
 struct sqlite3;
 struct sqlite3_stmt;
 
@@ -40,6 +42,12 @@ class Row {
   const Cell& cell(std::string_view name) const;
   std::shared_ptr<const std::vector<std::string>> names_;
   std::vector<Cell> cells_;
+};
+
+/// Nothing was changed; once there is room, the same call works.
+class DiskFull : public Error {
+ public:
+  using Error::Error;
 };
 
 /// Calls may come from any thread: one at a time is served.

@@ -27,19 +27,27 @@ constexpr int kMostCrashes = 5;
 constexpr double kGraceSeconds = 30;  // for a checkpoint that is being written
 constexpr std::int64_t kLargestOut = 64LL << 20U;
 constexpr int kKilled = 128;
+constexpr std::uintmax_t kNoRoom = 1 << 20U;  // bytes: below, a disk counts as full
 
 enum class StopWish { None, Cancel, Pause, ServerEnds };
 
+bool is_full(const fs::path& folder) {
+  std::error_code error;
+  const auto space = fs::space(folder, error);
+  return !error && space.available < kNoRoom;
+}
+
 /// Says once what stands in the way, and tries again until it is done: a full disk must not lose a
 /// state. Gives up only when the server ends; the next start settles it.
-template <typename Work>
-void insist(const std::function<bool()>& stopping, const char* what, Work work) {
+template <typename Work, typename Held>
+void insist(const std::function<bool()>& stopping, Work work, Held held) {
   for (bool told = false;; told = true) {
     try {
       work();
       return;
     } catch (const std::exception& error) {
-      if (!told) log::error("[serve.worker] cannot {} yet: {}", what, error.what());
+      if (!told) log::error("[serve.worker] cannot settle a job yet: {}", error.what());
+      if (!told) held();
     }
     for (int i = 0; i < 20; ++i) {
       if (stopping()) return;
@@ -151,7 +159,25 @@ class Attempt {
   }
 
   void settle(int code) {
-    insist(stopping_, "settle a job", [&] { settle_now(code); });
+    if (code != 0) why_ = reason(code);  // before anything is cleaned up
+    insist(
+        stopping_, [&] { settle_now(code); },
+        [&] {
+          const bool full = is_full(folder_);
+          context_.jobs.set_progress(
+              job_.id, {.stage = full ? "waiting for room on the disk, which is full"
+                                      : "waiting for the data folder, which cannot be written"});
+        });
+  }
+
+  /// What the command said last. On a full disk its log may have ended before that.
+  std::string reason(int code) const {
+    const auto& said = reader_->last_error();
+    if (is_full(folder_)) {
+      return "[serve.worker] the disk is full. Free some space and try again. " + said;
+    }
+    if (!said.empty()) return said;
+    return fmt::format("[serve.worker] the command ended with exit code {} without a word.", code);
   }
 
   void settle_now(int code) {
@@ -162,11 +188,11 @@ class Attempt {
     if (code == 0 || partial || doctor) {
       Finished finished{.outcome = made};
       if (code != 0) finished.error_kind = kind_of_exit(code);
-      if (code != 0) finished.error_message = reader_->last_error();
+      if (code != 0) finished.error_message = why_;
       publish(context_, job_, folder_, finished);
     } else if (wish_ == StopWish::Cancel) {
-      jobs.end(job_.id, {.state = state::kCancelled});
       clean_up();
+      jobs.end(job_.id, {.state = state::kCancelled});
     } else if (wish_ == StopWish::Pause) {
       jobs.end(job_.id, {.state = state::kPaused});
     } else if (wish_ == StopWish::ServerEnds) {
@@ -174,11 +200,11 @@ class Attempt {
     } else if (code >= kKilled) {
       settle_crash(code);
     } else {
+      clean_up();
       jobs.end(job_.id, {.state = state::kFailed,
                          .error_kind = kind_of_exit(code),
-                         .error_message = reader_->last_error(),
+                         .error_message = why_,
                          .outcome = made});
-      clean_up();
     }
   }
 
@@ -189,6 +215,7 @@ class Attempt {
       context_.jobs.put_back(job_.id, true);
       return;
     }
+    clean_up();
     context_.jobs.end(
         job_.id, {.state = state::kFailed,
                   .error_kind = "internal",
@@ -196,10 +223,10 @@ class Attempt {
                       "[serve.worker] the process was killed {} times, last by signal {}. Did the "
                       "memory run out? {}",
                       kMostCrashes, code - kKilled, reader_->last_error())});
-    clean_up();
   }
 
   /// The log stays, for people who ask why; what was half made goes, unless a training can go on.
+  /// Before the end is registered: on a full disk that needs the room.
   void clean_up() const {
     std::error_code ignored;
     if (!row_.resumes()) fs::remove_all(folder_ / "out", ignored);
@@ -216,6 +243,7 @@ class Attempt {
   std::optional<std::int64_t> memory_;
   Clock::time_point told_ = {};
   StopWish wish_ = StopWish::None;
+  std::string why_;  // it failed
 };
 
 }  // namespace
@@ -237,10 +265,9 @@ void run_attempt(WorkerContext& context, const Job& job, const std::function<boo
     kind = "internal";
     message = error.what();
   }
-  insist(stopping, "settle a job", [&] {
-    context.jobs.end(job.id,
-                     {.state = state::kFailed, .error_kind = kind, .error_message = message});
-  });
+  const Ending ending{.state = state::kFailed, .error_kind = kind, .error_message = message};
+  insist(
+      stopping, [&] { context.jobs.end(job.id, ending); }, [] {});
 }
 
 }  // namespace ubique::serve

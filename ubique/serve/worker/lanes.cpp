@@ -17,7 +17,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kOrphanSeconds = 20;  // to save a checkpoint
+constexpr double kOrphanSeconds = 20;                  // to save a checkpoint
+constexpr std::uintmax_t kRoomToBegin = 64ULL << 20U;  // bytes of the disk
 
 /// "12-3", "12-run": the job of an attempt's folder; 0 for anything else.
 std::int64_t job_of_folder(const fs::path& folder) {
@@ -79,19 +80,33 @@ void Lanes::supervise() {
 
 void Lanes::serve(const std::string& lane) {
   auto seen = context_.events.changes();
+  std::string said;  // once, not at every turn of a disk that stays full
   while (!stopping_) {
     bool ran = false;
     try {
       ran = !context_.jobs.held() && run_next(lane);
+      said.clear();
     } catch (const std::exception& error) {
-      log::error("{}", error.what());
+      if (said != error.what()) log::error("{}", error.what());
+      said = error.what();
     }
     if (!ran && !stopping_) seen = context_.events.wait(seen, std::chrono::seconds(2));
   }
 }
 
+/// On a full disk a job could only fail.
+bool Lanes::has_disk(const Job& job) {
+  std::error_code error;
+  const auto space = fs::space(context_.folders.work, error);
+  if (error || space.available >= kRoomToBegin) return true;
+  context_.jobs.set_waiting(job.id, fmt::format("the disk is nearly full; {} must be free",
+                                                human_bytes(std::int64_t{kRoomToBegin})));
+  return false;
+}
+
 /// A job that does not fit now lets smaller ones go first; one that never fits fails.
 bool Lanes::admitted(const Job& job) {
+  if (!has_disk(job)) return false;
   if (!context_.predict || !context_.memory) return true;
   auto bytes = job.predicted_bytes;
   if (!bytes) {

@@ -30,6 +30,7 @@ class Lanes {
   void serve(const std::string& lane);
   bool run_next(const std::string& lane);
   bool admitted(const Job& job);
+  bool has_disk(const Job& job);
 
   WorkerContext context_;
   std::atomic<bool> stopping_ = false;

@@ -133,15 +133,20 @@ WorkerProcess::WorkerProcess(const ProcessPlan& plan, const LifeLine& life) {
     const bool written =
         ::ftruncate(lock, 0) == 0 && ::pwrite(lock, text.data(), text.size(), 0) > 0;
     ::close(lock);  // the child has its own
-    check(written, ErrorKind::Input, "[serve.worker] the disk is full.");
-    return;
+    if (written) return;
+    end_now();  // without its number nobody could end it later
+    fail(ErrorKind::Input,
+         "[serve.worker] cannot write {}; is the disk full? Free some space and try again.",
+         (plan.folder / kAliveFile).string());
   }
   ::close(lock);
   fail(ErrorKind::Input, "[serve.worker] cannot start {}; {}.", plan.words.front(),
        std::generic_category().message(failed));
 }
 
-WorkerProcess::~WorkerProcess() {
+WorkerProcess::~WorkerProcess() { end_now(); }
+
+void WorkerProcess::end_now() {
   if (child_ < 0 || ended()) return;
   signal(SIGKILL);
   while (::waitpid(child_, nullptr, 0) < 0 && errno == EINTR) {

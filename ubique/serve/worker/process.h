@@ -51,6 +51,8 @@ class WorkerProcess {
   void signal(int number) const;  ///< to it and its own children
 
  private:
+  void end_now();
+
   pid_t child_ = -1;
   std::optional<int> code_;
 };
