@@ -160,6 +160,19 @@ class Http(Serve):
         studio.wait_for(lambda: not list((studio.data / "temporary").iterdir()))
         self.assertEqual(len(list((studio.data / "uploads").iterdir())), 1)
 
+    def test_an_upload_whose_client_vanishes_leaves_nothing(self):
+        studio = self.studio()
+        received = studio.data / "temporary"
+        for _ in range(3):
+            own = socket.create_connection(("127.0.0.1", studio.port), timeout=20)
+            own.sendall(b"POST /api/uploads HTTP/1.1\r\nHost: localhost\r\nX-Ubique: 1\r\nContent-Length: 1000000\r\n"
+                        b"Content-Type: multipart/form-data; boundary=x\r\n\r\n--x\r\n"
+                        b'Content-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n' + b"a" * 300_000)
+            studio.wait_for(lambda: list(received.iterdir()))
+            own.close()
+            studio.wait_for(lambda: not list(received.iterdir()))
+        self.assertEqual(list((studio.data / "uploads").iterdir()), [])
+
     def test_no_path_leaves_the_data_folder(self):
         studio = self.studio()
         for path in ("/../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/api/library/1/files/../../studio.db",
