@@ -65,6 +65,7 @@ test-install: build  ## the installed tree, moved away, used by a consumer proje
 test-web: build web  ## the pages in Chromium, against the program
 	@$(TIMED) pack-pages cmake --build $(BUILD) -j $(JOBS) --target program
 	@$(TIMED) tests-web tools/test_web $(BUILD)
+	@$(TIMED) launcher python3 tests/tools/whole_launcher.py
 
 test-peers: build-all  ## against PyTorch itself (fetches it)
 	@$(TIMED) set-up-peers tools/setup --peers

@@ -170,7 +170,8 @@ export function EditorPanel() {
           )}
         </div>
         <p class="hint">
-          <kbd>Ctrl</kbd> <kbd>Space</kbd> asks, <kbd>Tab</kbd> takes it, <kbd>Esc</kbd> lets it go.
+          <kbd>Ctrl</kbd> <kbd>Space</kbd> asks, <kbd>Tab</kbd> takes it, <kbd>Esc</kbd> lets it go,{' '}
+          <kbd>Esc</kbd> <kbd>Tab</kbd> leaves the editor.
         </p>
       </div>
       <p class="unseen" role="status">

@@ -48,7 +48,7 @@ function QueueButton() {
         {active.length === 0 ? 'Queue' : plural(active.length, 'job')}
         {first && (
           <>
-            <span class="detail small soft ellipsis"> · {jobText(first)}</span>
+            <span class="detail small soft ellipsis">{jobText(first)}</span>
             <JobProgress job={first} label={`Progress of ${first.title}`} />
           </>
         )}

@@ -5,7 +5,7 @@ import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { launch } from '../../chromium.mjs';
 import { StudioServer, canServe } from './server';
-import { expectFit, objections, picture, visit, watch } from './visit';
+import { expectFit, objections, picture, unreachable, visit, watch } from './visit';
 
 const phone: BrowserContextOptions = {
   viewport: { width: 390, height: 844 },
@@ -66,6 +66,10 @@ describe.skipIf(!canServe())('the studio', () => {
     await server.ask('POST', 'api/jobs', { ...longJob, model: songModel });
     const button = second.getByRole('button', { name: '1 job' });
     await button.waitFor({ timeout: 60_000 });
+    await second.getByText(/^Diffusion/).first().waitFor({ timeout: 60_000 });
+    const [side, box] = [second.locator('.side'), button].map((place) => place.boundingBox());
+    expect((await box)?.width).toBeLessThan((await side)?.width ?? 0); // a job says much
+    await picture(second, 'job-in-the-queue');
     await button.click();
     await second.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();
     await second.getByRole('dialog').getByText('Cancelled').waitFor({ timeout: 60_000 });
@@ -108,6 +112,9 @@ describe.skipIf(!canServe())('the studio', () => {
         await page.waitForLoadState('networkidle', { timeout: 800 }).catch(() => undefined); // the event stream stays
         expect({ place, found: await objections(page) }).toEqual({ place, found: [] });
         await expectFit(page);
+        if (options !== phone) {
+          expect({ place, missed: await unreachable(page) }).toEqual({ place, missed: [] });
+        }
         await picture(
           page,
           `${place.replaceAll(/\W+/g, '-')}-${options === phone ? 'phone' : 'wide'}`,

@@ -66,3 +66,37 @@ export async function expectFit(page: Page): Promise<void> {
   );
   expect(overhang).toBe(0);
 }
+
+/** Goes through the page with Tab alone; returns what could not be reached. */
+export async function unreachable(page: Page): Promise<string[]> {
+  await page.evaluate(() => {
+    for (const earlier of document.querySelectorAll('[data-reached]')) {
+      earlier.removeAttribute('data-reached');
+    }
+    document.body.tabIndex = -1; // from the top
+    document.body.focus();
+    document.body.removeAttribute('tabindex');
+  });
+  for (let count = 0; count < 200; count += 1) {
+    await page.keyboard.press('Escape'); // leaves the editor, in which Tab indents
+    await page.keyboard.press('Tab');
+    const isNew = await page.evaluate(() => {
+      const focused = document.activeElement;
+      if (!focused || focused === document.body || focused.hasAttribute('data-reached')) return false;
+      focused.setAttribute('data-reached', 'yes');
+      return true;
+    });
+    if (!isNew) break;
+  }
+  return page.evaluate(() => {
+    const controls = 'a[href], button, input, select, textarea, summary, [tabindex="0"]';
+    const isShown = (element: HTMLElement) =>
+      element.checkVisibility() && !element.matches(':disabled') && element.tabIndex >= 0;
+    const isOfGroup = (element: HTMLElement) =>
+      element.matches('[type=radio]:not(:checked), [tabindex="-1"]');
+    return [...document.querySelectorAll<HTMLElement>(controls)]
+      .filter((element) => isShown(element) && !isOfGroup(element))
+      .filter((element) => !element.hasAttribute('data-reached'))
+      .map((element) => element.outerHTML.slice(0, 120));
+  });
+}
