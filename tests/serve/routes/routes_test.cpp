@@ -307,6 +307,13 @@ TEST_CASE("routes: figures have Prometheus' form") {
   CHECK(studio.ask("GET", "/healthz").body == "ok\n");
 }
 
+TEST_CASE("routes: a stop that comes before the server listens is not forgotten") {
+  TestStudio studio;
+  studio.studio().stop();
+  studio.studio().run();  // returns
+  CHECK(studio.ask("GET", "/healthz").status == 200);
+}
+
 TEST_CASE("routes: a second server for a data folder does nothing but name the first") {
   TestStudio studio;
   StudioSettings settings;

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/printable.h"
@@ -130,7 +132,7 @@ struct Listener::Inside {
   Guard& guard;
   Figures& figures;
   ListenSettings settings;
-  std::atomic<bool> running = true;
+  std::atomic<bool> running = true, listening = false;
   ServerSocket server;
 };
 
@@ -245,12 +247,18 @@ int Listener::bind(const std::string& host, int port) {
 }
 
 void Listener::listen() {
+  inside_->listening = true;
   inside_->server.deepen();
-  inside_->server.listen_after_bind();
+  if (inside_->running) inside_->server.listen_after_bind();
+  inside_->listening = false;
 }
 
 void Listener::stop() {
   inside_->running = false;
+  // The library forgets a stop that comes just before it listens.
+  while (inside_->listening && !inside_->server.is_running()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
   inside_->server.stop();
 }
 
