@@ -3,6 +3,7 @@
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -97,6 +98,24 @@ class FullDisk(unittest.TestCase):
         self.assertEqual(self.studio.json("GET", "/api/library")["items"], [])
         self.assertEqual(self.studio.ask("POST", "/api/jobs", HEADS)[0], 201)
         self.assertEqual(len(self.studio.jobs()), len(taken) + 2)
+
+    def test_an_older_database_is_left_as_it_is_until_there_is_room_for_its_copy(self):
+        job = self.studio.add(**HEADS)
+        self.studio.finished(job)
+        self.studio.stop()
+        path = self.studio.data / "studio.db"
+        database = sqlite3.connect(path)
+        database.executescript("DROP TABLE settings; PRAGMA user_version = 1; PRAGMA wal_checkpoint(TRUNCATE)")
+        database.close()
+        before = path.read_bytes()
+        self.fill()
+        with self.assertRaisesRegex(RuntimeError, r"ended with 3: (?s:.*)the disk is full"):
+            self.studio.start()
+        self.assertEqual(path.read_bytes(), before)
+        self.make_room()
+        self.studio.start()
+        self.assertEqual(self.studio.json("GET", f"/api/jobs/{job}")["state"], "succeeded")
+        self.assertTrue((self.studio.data / "studio.db.v1").exists())
 
     def test_jobs_wait_for_room_and_say_so(self):
         (self.disk / "filler").write_bytes(bytes(DISK - (40 << 20)))
