@@ -41,7 +41,7 @@ demo: build  ## what this machine can do; then heads, a network trained on them,
 	$(UBIQUE) plan meshnet --on m3-max-36g,rtx4090,h200
 	$(UBIQUE) demo meshnet -o build/demo/meshnet
 
-lint: setup  ## format, layers, lengths, clang-tidy on changed files
+lint: setup  ## format, layers, scripts, lengths, clang-tidy on changed files
 	@$(TIMED) lint tools/lint
 
 test: lint build-all test-asan test-fuzz test-install test-web  ## everything that needs no GPU
