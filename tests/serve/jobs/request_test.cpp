@@ -22,17 +22,23 @@ struct Reader {
   std::vector<std::string> kept;
 
   JobRequest read(const Json& json) {
-    return read_request(
-        json, table,
-        [&](const std::string& name, const std::string& text) {
-          kept.push_back(name + "=" + text);
-          return "upload:" + std::to_string(kept.size());
-        },
-        [](const std::string& reference) {
-          const bool known = reference.starts_with("model:") || reference.starts_with("upload:") ||
-                             reference.starts_with("library:");
-          check(known, ErrorKind::Input, "[test] no such thing as '{}'", reference);
-        });
+    return read_request(json, table,
+                        {.text =
+                             [&](const std::string& name, const std::string& text) {
+                               kept.push_back(name + "=" + text);
+                               return "upload:" + std::to_string(kept.size());
+                             },
+                         .folder =
+                             [&](const std::vector<std::string>& references) {
+                               kept.push_back(join(references, "+"));
+                               return "upload:" + std::to_string(kept.size());
+                             }},
+                        [](const std::string& reference) {
+                          const bool known = reference.starts_with("model:") ||
+                                             reference.starts_with("upload:") ||
+                                             reference.starts_with("library:");
+                          check(known, ErrorKind::Input, "[test] no such thing as '{}'", reference);
+                        });
   }
   std::string refusal(const Json& json) {
     try {
@@ -106,6 +112,26 @@ TEST_CASE("request: short texts are kept as files once everything else is right"
   request["options"] = {{"unknown", 1}};
   CHECK(contains(reader.refusal(request), "no option 'unknown'"));
   CHECK(reader.kept.size() == 1);
+}
+
+TEST_CASE("request: uploads and texts lie beside each other in a folder") {
+  Reader reader;
+  const Json words = {{"text", "saw"}, {"name", "a_prompt.txt"}};
+  Json request = {{"verb", "run"}, {"family", "trm"}, {"model", "model:m"}};
+  const auto with = [&](const Json& folder) {
+    request["inputs"] = Json::array({{{"folder", folder}}});
+    return request;
+  };
+  CHECK(reader.words(with(Json::array({"upload:a", words}))) ==
+        "run | trm | /at/upload:2 | --model=/at/model:m | -o | out/solved.json | --json");
+  CHECK(reader.kept == std::vector<std::string>{"a_prompt.txt=saw", "upload:a+upload:1"});
+  for (const auto& wrong : {Json::array(), Json("upload:a"), Json::array({"model:m"}),
+                            Json::array({1}), Json::array({{{"folder", Json::array()}}})}) {
+    CHECK(contains(reader.refusal(with(wrong)), "folder"));
+  }
+  request["options"] = {{"unknown", 1}};
+  CHECK(contains(reader.refusal(with(Json::array({"upload:a", words}))), "no option 'unknown'"));
+  CHECK(reader.kept.size() == 2);
 }
 
 TEST_CASE("request: what is wrong is named, with what may have been meant") {

@@ -122,6 +122,25 @@ TEST_CASE("uploads: folders that a kill left without a row go, the others stay")
   CHECK(status_of([&] { shelf.uploads.get(kept.id); }) == 404);
 }
 
+TEST_CASE("uploads: a folder has its files under their names, and outlives them") {
+  Shelf shelf;
+  const auto song = shelf.uploads.keep_text("a.txt", "la");
+  const auto words = shelf.uploads.keep_text("a_prompt.txt", "saw");
+  const auto both = {"upload:" + song.id, "upload:" + words.id};
+  const auto folder = shelf.uploads.keep_folder(both);
+  CHECK(folder.bytes == 5);
+  shelf.uploads.remove(song.id);
+  const auto path = shelf.references.resolve("upload:" + folder.id);
+  CHECK(read_file(path / "a.txt") == "la");
+  CHECK(read_file(path / "a_prompt.txt") == "saw");
+  const std::vector<std::string> twice = {"upload:" + words.id, "upload:" + words.id};
+  CHECK(contains(test::error_of([&] { shelf.uploads.keep_folder(twice); }), "different names"));
+  const std::vector<std::string> nested = {"upload:" + folder.id};
+  CHECK(contains(test::error_of([&] { shelf.uploads.keep_folder(nested); }), "or a folder"));
+  shelf.uploads.remove(folder.id);
+  CHECK_FALSE(fs::exists(path));
+}
+
 TEST_CASE("library: items are searched word by word, and signs of patterns are plain ones") {
   Shelf shelf;
   shelf.add_item(1, "Slow funk");

@@ -153,7 +153,7 @@ Response generate(const Request& request, Services& services) {
   const auto wanted = job_of_aceforge(request.json(), names_of(services), device() & 0x7FFFFFFFU);
   const auto refuse_text = [](const std::string&, const std::string&) { return std::string(); };
   const auto asked =
-      read_request(wanted, services.table, refuse_text,
+      read_request(wanted, services.table, {.text = refuse_text},
                    [&](const std::string& text) { services.references.resolve(text); });
   const auto& row = services.table.find(asked.verb, asked.family, asked.name);
   const auto added = services.jobs.add(asked, lane_of(asked, row, services.usual_lane()), "");

@@ -49,7 +49,7 @@ TextFile read_text_file(const Json& json) {
 
 class RequestReader {
  public:
-  RequestReader(const Json& json, const CommandTable& table, const KeepText& keep,
+  RequestReader(const Json& json, const CommandTable& table, const Keep& keep,
                 const CheckReference& check_reference)
       : fields_(json, "serve.job", "the job"),
         table_(table),
@@ -73,7 +73,7 @@ class RequestReader {
     read_inputs(inputs);
     read_model();
     read_options(options);
-    keep_texts();
+    keep_all();
     return std::move(request_);
   }
 
@@ -102,12 +102,35 @@ class RequestReader {
     for (const auto& input : inputs) request_.inputs.push_back(reference_of(input, "an input"));
   }
 
-  /// A reference, or a mark for a text that is kept later.
-  std::string reference_of(const Json& json, const std::string& what) {
-    if (is_short_text(json)) {
-      texts_.push_back(read_text_file(json));
-      return fmt::format("{}{}", kMark, texts_.size() - 1);
+  std::string mark_of_text(const Json& json) {
+    texts_.push_back(read_text_file(json));
+    return fmt::format("{}{}", kTextMark, texts_.size() - 1);
+  }
+
+  /// Uploads and texts that shall lie beside each other.
+  std::string mark_of_folder(const Json& json) {
+    JsonFields fields(json, "serve.job", "a folder");
+    const auto list = fields.take_json("folder");
+    fields.finish();
+    check(list.is_array() && !list.empty() && list.size() <= kMostInputs, ErrorKind::Usage,
+          "[serve.job] \"folder\"; expected a list of 1 to {} uploads or texts.", kMostInputs);
+    std::vector<std::string> parts;
+    for (const auto& part : list) {
+      const bool upload = part.is_string() && part.get<std::string>().starts_with("upload:");
+      check(upload || is_short_text(part), ErrorKind::Usage,
+            "[serve.job] a folder holds uploads and texts; got {}.",
+            printable(json_text(part), 80));
+      if (upload) take_reference(part.get<std::string>());
+      parts.push_back(upload ? part.get<std::string>() : mark_of_text(part));
     }
+    folders_.push_back(std::move(parts));
+    return fmt::format("{}{}", kFolderMark, folders_.size() - 1);
+  }
+
+  /// A reference, or a mark for a text or a folder that is kept later.
+  std::string reference_of(const Json& json, const std::string& what) {
+    if (is_short_text(json)) return mark_of_text(json);
+    if (json.is_object() && json.contains("folder")) return mark_of_folder(json);
     check(
         json.is_string(), ErrorKind::Usage,
         "[serve.job] {}; got {}, expected a reference such as \"upload:ID\" or {{\"text\": ...}}.",
@@ -171,35 +194,47 @@ class RequestReader {
     return value;
   }
 
-  void keep_texts() {
+  void keep_all() {
     for (std::size_t i = 0; i < texts_.size(); ++i) {
-      const auto mark = fmt::format("{}{}", kMark, i);
-      const auto reference = keep_(texts_[i].name, texts_[i].text);
-      std::ranges::replace(request_.inputs, mark, reference);
-      for (auto& [key, value] : request_.options.items()) {
-        if (value == mark) value = reference;
-        if (!value.is_array()) continue;
-        for (auto& item : value) {
-          if (item == mark) item = reference;
-        }
+      const auto mark = fmt::format("{}{}", kTextMark, i);
+      const auto reference = keep_.text(texts_[i].name, texts_[i].text);
+      for (auto& parts : folders_) std::ranges::replace(parts, mark, reference);
+      replace_mark(mark, reference);
+    }
+    for (std::size_t i = 0; i < folders_.size(); ++i) {
+      replace_mark(fmt::format("{}{}", kFolderMark, i), keep_.folder(folders_[i]));
+    }
+  }
+
+  void replace_mark(const std::string& mark, const std::string& reference) {
+    std::ranges::replace(request_.inputs, mark, reference);
+    for (auto& [key, value] : request_.options.items()) {
+      if (value == mark) value = reference;
+      if (!value.is_array()) continue;
+      for (auto& item : value) {
+        if (item == mark) item = reference;
       }
     }
   }
 
-  static constexpr std::string_view kMark = "\x01text:";  // in no text that was checked
+  // In no text that was checked.
+  static constexpr std::string_view kTextMark = "\x01text:", kFolderMark =
+                                                                 "\x01"
+                                                                 "folder:";
 
   JsonFields fields_;
   const CommandTable& table_;
-  const KeepText& keep_;
+  const Keep& keep_;
   const CheckReference& check_reference_;
   const CommandRow* row_ = nullptr;
   JobRequest request_;
   std::vector<TextFile> texts_;
+  std::vector<std::vector<std::string>> folders_;  // references, and marks of texts
 };
 
 }  // namespace
 
-JobRequest read_request(const Json& json, const CommandTable& table, const KeepText& keep,
+JobRequest read_request(const Json& json, const CommandTable& table, const Keep& keep,
                         const CheckReference& check_reference) {
   return RequestReader(json, table, keep, check_reference).read();
 }

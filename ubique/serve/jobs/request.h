@@ -20,14 +20,19 @@ struct JobRequest {
   int priority = 0;
 };
 
-/// Keeps a short text as a file and returns its reference.
-using KeepText = std::function<std::string(const std::string& name, const std::string& text)>;
+/// What becomes of parts of a request that are no references yet; both return one.
+struct Keep {
+  /// Keeps a short text as a file.
+  std::function<std::string(const std::string& name, const std::string& text)> text;
+  /// Puts uploads beside each other in a folder.
+  std::function<std::string(const std::vector<std::string>& references)> folder = {};
+};
 /// Input error for a reference to nothing.
 using CheckReference = std::function<void(const std::string& reference)>;
 
 /// Usage error that names the first thing that is wrong, with what may have been meant. Nothing is
 /// kept before all else is checked.
-JobRequest read_request(const Json& json, const CommandTable& table, const KeepText& keep,
+JobRequest read_request(const Json& json, const CommandTable& table, const Keep& keep,
                         const CheckReference& check_reference);
 
 /// A whole number of -100 to 100. Usage error for anything else.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <random>
 
 #include "ubique/base/error.h"
@@ -85,6 +86,28 @@ Upload Uploads::take(const ReceivedFile& file) {
 Upload Uploads::keep_text(const std::string& name, const std::string& text) {
   return add(safe_name(name), "text", "text/plain", static_cast<std::int64_t>(text.size()),
              [&](const fs::path& path) { write_file(path, text); });
+}
+
+Upload Uploads::keep_folder(const std::vector<std::string>& references) {
+  constexpr std::string_view kKind = "upload:";
+  std::int64_t bytes = 0;
+  std::map<std::string, fs::path> files;
+  for (const auto& reference : references) {
+    const auto upload = get(reference.substr(kKind.size()));
+    check(upload.type != "folder" && files.emplace(upload.name, upload.path).second,
+          ErrorKind::Usage,
+          "[serve.upload] a folder needs files with different names; got '{}' twice, or a folder.",
+          printable(upload.name, 80));
+    bytes += upload.bytes;
+  }
+  return add("files", "folder", "inode/directory", bytes, [&](const fs::path& folder) {
+    make_folder(folder);
+    for (const auto& [name, path] : files) {
+      std::error_code no_link;
+      fs::create_hard_link(path, folder / name, no_link);
+      if (no_link) fs::copy_file(path, folder / name);
+    }
+  });
 }
 
 std::optional<Upload> Uploads::find(const std::string& id) const {

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ubique/serve/http/message.h"
 #include "ubique/serve/store/database.h"
@@ -26,6 +27,8 @@ class Uploads {
   /// Takes the file over. 415 for what no command reads, 507 if the disk is full.
   Upload take(const ReceivedFile& file);
   Upload keep_text(const std::string& name, const std::string& text);
+  /// A folder with these files under their names; each may be removed by itself afterwards.
+  Upload keep_folder(const std::vector<std::string>& references);
   std::optional<Upload> find(const std::string& id) const;
   Upload get(const std::string& id) const;  ///< 404 if there is none
   void remove(const std::string& id);

@@ -21,12 +21,17 @@ constexpr std::int64_t kLogPart = 256 << 10;
 constexpr std::size_t kLongestKey = 200;
 
 Response add_job(const Request& request, Services& services) {
-  const auto asked = read_request(
-      request.json(), services.table,
-      [&](const std::string& name, const std::string& text) {
-        return "upload:" + services.uploads.keep_text(name, text).id;
-      },
-      [&](const std::string& reference) { services.references.resolve(reference); });
+  const auto asked =
+      read_request(request.json(), services.table,
+                   {.text =
+                        [&](const std::string& name, const std::string& text) {
+                          return "upload:" + services.uploads.keep_text(name, text).id;
+                        },
+                    .folder =
+                        [&](const std::vector<std::string>& references) {
+                          return "upload:" + services.uploads.keep_folder(references).id;
+                        }},
+                   [&](const std::string& reference) { services.references.resolve(reference); });
   const auto& row = services.table.find(asked.verb, asked.family, asked.name);
   const auto again = request.header("Idempotency-Key");
   check(again.size() <= kLongestKey, ErrorKind::Usage,
