@@ -3,50 +3,17 @@
 #include "ubique/dist/world.h"
 
 #include <ATen/ATen.h>
-#include <doctest/doctest.h>
 
-#include <chrono>
-#include <functional>
-#include <mutex>
-#include <thread>
-
+#include "tests/dist/as_ranks.h"
 #include "ubique/base/error.h"
 
 using namespace ubique;
+using namespace ubique::test;
 using dist::World;
 
 namespace {
 
 const doctest::skip kNeedsGloo(!dist::has_gloo());
-
-/// Runs `work` as each rank of a world of `size`; an error of a rank becomes its text.
-std::vector<std::string> as_ranks(int size, double silence,
-                                  const std::function<void(World&)>& work) {
-  std::vector<std::string> errors(size);
-  const int port = dist::free_port();
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < size; ++rank) {
-    threads.emplace_back([&, rank] {
-      try {
-        dist::Place place;
-        place.rank = place.local_rank = rank;
-        place.size = place.local_size = size;
-        place.host = "127.0.0.1";
-        place.port = port;
-        World world(place, dist::connect_gloo(place, {silence, 60}));
-        work(world);
-      } catch (const std::exception& error) {
-        errors[rank] = error.what();
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
-  return errors;
-}
-
-void check_all_well(const std::vector<std::string>& errors) {
-  for (const auto& error : errors) CHECK(error == "");
-}
 
 }  // namespace
 
@@ -58,7 +25,6 @@ TEST_CASE("world: one process alone hears itself only") {
   CHECK(alone.from_first("b") == "b");
   const auto rows = at::arange(6, at::kFloat).view({3, 2});
   CHECK(at::equal(alone.gather_rows(rows), rows));
-  CHECK(at::equal(alone.sum_rows(rows, {3}), rows.sum(0)));
 }
 
 TEST_CASE("world: texts, long ones too, come in the order of ranks" * kNeedsGloo) {
@@ -89,24 +55,6 @@ TEST_CASE("world: tensors of several types come from one rank or from all, rows 
       if (!at::equal(all, expected)) fail(ErrorKind::Internal, "[test] rows");
     }
   }));
-}
-
-TEST_CASE("world: a sum of rows has the bits of one process, whoever has which rows" * kNeedsGloo) {
-  const auto rows = at::randn({7, 1001}).mul(at::logspace(-6, 6, 7).unsqueeze(1));
-  const auto expected = World().sum_rows(rows, {7});
-  const auto backwards = World().sum_rows(rows.flip({0}), {7});
-  CHECK_FALSE(at::equal(expected, backwards));  // the order matters, or this would prove nothing
-  for (const auto& counts : std::vector<std::vector<std::int64_t>>{
-           {3, 4}, {7, 0}, {0, 7}, {2, 2, 3}, {0, 5, 2}, {1, 2, 3, 1}}) {
-    check_all_well(as_ranks(static_cast<int>(counts.size()), 60, [&](World& world) {
-      std::int64_t first = 0;
-      for (int i = 0; i < world.rank(); ++i) first += counts[i];
-      const auto mine = rows.narrow(0, first, counts[world.rank()]);
-      if (!at::equal(world.sum_rows(mine, counts), expected)) {
-        fail(ErrorKind::Internal, "[test] another sum");
-      }
-    }));
-  }
 }
 
 TEST_CASE("world: a rank that leaves is named by the others with its reason" * kNeedsGloo) {

@@ -13,6 +13,7 @@
 #define USE_C10D_GLOO 1  // the headers ask for it
 #include <netdb.h>
 
+#include <atomic>
 #include <chrono>
 #include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -116,26 +117,56 @@ Notes notes_in(const c10::intrusive_ptr<c10d::Store>& store) {
           }};
 }
 
+/// Where the ranks met: what all connections of a rank share.
+struct Meeting {
+  Meeting(const Place& its_place, const Patience& patience)
+      : place(its_place),
+        joining(milliseconds(patience.joining)),
+        store(make_store(place, joining, place.rank == 0 && !place.launcher_listens)) {}
+
+  void watch(double silence) {
+    const auto notes = make_store(place, milliseconds(silence), false);
+    life = std::make_unique<SignsOfLife>(place.rank, place.size, silence, notes_in(notes));
+  }
+
+  Place place;
+  Milliseconds joining;
+  c10::intrusive_ptr<c10d::Store> store;
+  std::unique_ptr<SignsOfLife> life;
+  int groups = 0;
+};
+
+c10::intrusive_ptr<c10d::ProcessGroupGloo> make_group(Meeting& meeting) {
+  auto options = c10d::ProcessGroupGloo::Options::create(meeting.joining);
+  options->devices.push_back(make_device(meeting.place));
+  const auto store = c10::make_intrusive<c10d::PrefixStore>(
+      fmt::format("group/{}", meeting.groups++), meeting.store);
+  auto group = c10::make_intrusive<c10d::ProcessGroupGloo>(store, meeting.place.rank,
+                                                           meeting.place.size, options);
+  group->setTimeout(kLongestExchange);
+  return group;
+}
+
 class GlooTransport final : public Transport {
  public:
-  GlooTransport(const Place& place, const Patience& patience)
-      : store_(make_store(place, milliseconds(patience.joining),
-                          place.rank == 0 && !place.launcher_listens)) {
-    auto options = c10d::ProcessGroupGloo::Options::create(milliseconds(patience.joining));
-    options->devices.push_back(make_device(place));
-    group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(store_, place.rank, place.size, options);
-    group_->setTimeout(kLongestExchange);
-    const auto notes = make_store(place, milliseconds(patience.silence), false);
-    life_ =
-        std::make_unique<SignsOfLife>(place.rank, place.size, patience.silence, notes_in(notes));
-  }
+  explicit GlooTransport(std::shared_ptr<Meeting> meeting)
+      : meeting_(std::move(meeting)), group_(make_group(*meeting_)) {}
 
   /// A group with an unfinished exchange would wait for it: then the end of the process ends it.
   ~GlooTransport() override {
-    life_.reset();
     if (failed_) [[maybe_unused]]
       auto* kept = group_.release();
   }
+
+  std::unique_ptr<Transport> beside() override {
+    try {
+      return std::make_unique<GlooTransport>(meeting_);
+    } catch (const std::exception& error) {
+      lose(life().explain(text_of(error)));
+    }
+  }
+
+  void abandon() override { abandoned_ = true; }
 
   void gather(at::Tensor all, at::Tensor mine) override {
     auto flat = all.view(-1), own = mine.view(-1);
@@ -155,18 +186,22 @@ class GlooTransport final : public Transport {
     finish([&] { return group_->broadcast(tensors, options); });
   }
 
-  void note_step(std::int64_t step) override { life_->note_step(step); }
-  void leave(const std::string& why) override { life_->leave(why); }
+  void note_step(std::int64_t step) override { life().note_step(step); }
+  void leave(const std::string& why) override { life().leave(why); }
 
  private:
+  SignsOfLife& life() { return *meeting_->life; }
+
   template <typename Start>
   void finish(const Start& start) {
-    life_->note_exchange();
+    if (abandoned_) give_up();
+    life().note_exchange();
     std::string error;
     try {
       const auto work = start();
       while (!done(*work)) {
-        if (const auto trouble = life_->trouble()) lose(*trouble);
+        if (const auto trouble = life().trouble()) lose(*trouble);
+        if (abandoned_) give_up();
       }
       return;
     } catch (const Error&) {
@@ -174,12 +209,17 @@ class GlooTransport final : public Transport {
     } catch (const std::exception& caught) {
       error = text_of(caught);
     }
-    lose(life_->explain(error));
+    lose(life().explain(error));
+  }
+
+  [[noreturn]] void give_up() {
+    failed_ = true;
+    fail(ErrorKind::Internal, "[dist.exchange] an exchange that was abandoned.");
   }
 
   [[noreturn]] void lose(const std::string& why) {
     failed_ = true;
-    life_->leave(why);
+    life().leave(why);
     fail(ErrorKind::Device,
          "[dist.exchange] {}. The run stops here; start it again with --resume to go on from its "
          "last checkpoint.",
@@ -196,10 +236,10 @@ class GlooTransport final : public Transport {
     }
   }
 
-  c10::intrusive_ptr<c10d::Store> store_;
+  std::shared_ptr<Meeting> meeting_;
   c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
-  std::unique_ptr<SignsOfLife> life_;
   bool failed_ = false;
+  std::atomic<bool> abandoned_ = false;
 };
 
 }  // namespace
@@ -209,7 +249,10 @@ bool has_gloo() { return true; }
 std::unique_ptr<Transport> connect_gloo(const Place& place, const Patience& patience) {
   check_resolves(place);
   try {
-    return std::make_unique<GlooTransport>(place, patience);
+    const auto meeting = std::make_shared<Meeting>(place, patience);
+    auto transport = std::make_unique<GlooTransport>(meeting);
+    meeting->watch(patience.silence);
+    return transport;
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {

@@ -19,11 +19,16 @@ class Transport {
   virtual ~Transport() = default;
   /// `all` (size, n) gets the `mine` (n) of every rank.
   virtual void gather(at::Tensor all, at::Tensor mine) = 0;
-  /// Rows of `sent` go to the ranks, to_each[r] to rank r; `received` has from_each[r] rows of it.
+  /// Rows of `sent` go to the ranks, to_each[r] to rank r; `received` has from_each[r] of rank r.
   virtual void exchange(at::Tensor received, at::Tensor sent,
                         const std::vector<std::int64_t>& from_each,
                         const std::vector<std::int64_t>& to_each) = 0;
   virtual void broadcast(at::Tensor tensor, int from) = 0;
+  /// Connections of their own between the same ranks, for another thread: exchanges over them have
+  /// an order of their own.
+  virtual std::unique_ptr<Transport> beside() = 0;
+  /// From any thread: the exchange that is under way, and each later one, fails.
+  virtual void abandon() = 0;
   /// Told to the others, for their message if this rank is lost.
   virtual void note_step(std::int64_t step) = 0;
   /// Says why this rank ends, so that the others can say it too; waits a little for them to hear it

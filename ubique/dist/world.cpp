@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Texts, rows and sums, made of three exchanges of the transport.
+// Texts and rows, made of three exchanges of the transport.
 #include "ubique/dist/world.h"
 
 #include <ATen/ATen.h>
@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <numeric>
 
 #include "ubique/base/error.h"
 
@@ -45,28 +44,6 @@ std::int64_t length_in(const at::Tensor& message) {
 /// The tensor's bytes as a contiguous byte tensor on the host.
 at::Tensor raw_bytes(const at::Tensor& tensor) {
   return tensor.detach().contiguous().cpu().view(-1).view(at::kByte);
-}
-
-/// Sums a block of columns (k, width): each rank adds up its own share of them, then tells it to
-/// the others.
-at::Tensor sum_block(Transport& transport, const at::Tensor& rows,
-                     const std::vector<std::int64_t>& counts) {
-  const auto ranks = static_cast<std::int64_t>(counts.size());
-  const auto width = rows.size(1), share = (width + ranks - 1) / ranks;
-  auto sent = at::zeros({ranks, rows.size(0), share}, rows.options());
-  for (std::int64_t r = 0; r < ranks && r * share < width; ++r) {
-    const auto columns = std::min(share, width - r * share);
-    sent[r].narrow(1, 0, columns).copy_(rows.narrow(1, r * share, columns));
-  }
-  const auto total = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
-  auto received = at::empty({total, share}, rows.options());
-  const std::vector<std::int64_t> to_each(counts.size(), rows.size(0));
-  transport.exchange(received, sent.view({-1, share}), counts, to_each);
-  auto sum = received[0].clone();
-  for (std::int64_t i = 1; i < total; ++i) sum.add_(received[i]);
-  auto all = at::empty({ranks, share}, rows.options());
-  transport.gather(all, sum);
-  return all.view(-1).narrow(0, 0, width);
 }
 
 }  // namespace
@@ -126,21 +103,8 @@ at::Tensor World::gather_rows(const at::Tensor& mine) const {
   return at::cat(rows).to(mine.device());
 }
 
-at::Tensor World::sum_rows(const at::Tensor& mine, const std::vector<std::int64_t>& counts) const {
-  const auto rows = mine.detach().cpu();
-  if (is_alone()) {
-    auto sum = rows[0].clone();
-    for (std::int64_t i = 1; i < rows.size(0); ++i) sum.add_(rows[i]);
-    return sum.to(mine.device());
-  }
-  constexpr std::int64_t kBlock = 1 << 22;  // columns at a time: what is sent is copied
-  const auto length = rows.size(1);
-  auto sum = at::empty({length}, rows.options());
-  for (std::int64_t first = 0; first < length; first += kBlock) {
-    const auto width = std::min(kBlock, length - first);
-    sum.narrow(0, first, width).copy_(sum_block(*transport_, rows.narrow(1, first, width), counts));
-  }
-  return sum.to(mine.device());
+std::unique_ptr<Transport> World::beside() const {
+  return transport_ ? transport_->beside() : nullptr;
 }
 
 void World::note_step(std::int64_t step) const {

@@ -39,10 +39,8 @@ class World {
   void broadcast(const at::Tensor& tensor, int from = 0) const;
   /// The rows of all ranks in their order; each may have another number of them.
   at::Tensor gather_rows(const at::Tensor& mine) const;
-  /// The sum of the rows (k, n) of all ranks: those of rank 0 from the first to the last, then
-  /// those of rank 1, and so on, so that the result does not depend on which rank had which row.
-  /// `counts` are the rows of each rank.
-  at::Tensor sum_rows(const at::Tensor& mine, const std::vector<std::int64_t>& counts) const;
+  /// Connections for another thread (Transport::beside); none for a process alone.
+  std::unique_ptr<Transport> beside() const;
 
   /// For the others' message if this rank is lost.
   void note_step(std::int64_t step) const;

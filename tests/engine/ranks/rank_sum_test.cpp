@@ -61,7 +61,8 @@ Update update_of(const dist::World& world, bool by_ranks) {
   ranks.choose_order(by_ranks ? std::int64_t{1} << 40 : 4);
   CHECK((ranks.order() == SumOrder::Ranks) == by_ranks);
   ranks.begin();
-  sum.set_first_weight(ranks.agree_on_weight(from < to ? part_of(data, from).weight : 0));
+  const auto weight = from < to ? part_of(data, from).weight : 0;
+  sum.set_first_weight(ranks.agree_on_weight(weight, to - from));
   for (auto part = from; part < to; ++part) ranks.add(sum, part_of(data, part));
   const auto news = ranks.share({{"rank", world.rank()}});
   for (int i = 0; i < world.size(); ++i) CHECK(news[i]["rank"] == i);

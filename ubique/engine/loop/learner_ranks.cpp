@@ -11,8 +11,8 @@
 
 namespace ubique::engine {
 
-void Learner::agree_on_weight(double mine) {
-  if (ranks_) sum_->set_first_weight(ranks_->agree_on_weight(mine));
+void Learner::agree_on_weight(double mine, std::int64_t micro_batches) {
+  if (ranks_) sum_->set_first_weight(ranks_->agree_on_weight(mine, micro_batches));
 }
 
 std::vector<Json> Learner::share(const Json& news) {

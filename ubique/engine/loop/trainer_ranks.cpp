@@ -72,7 +72,7 @@ void TrainingRun::compute_micro_batches() {
     try {
       const auto loaded = loader_->next();
       if (!agreed && loaded.batch.weight > 0) {
-        learner_->agree_on_weight(loaded.batch.weight);
+        learner_->agree_on_weight(loaded.batch.weight, to - from);
         agreed = true;
       }
       seed_draws(part);
@@ -82,7 +82,7 @@ void TrainingRun::compute_micro_batches() {
       failure = std::current_exception();
     }
   }
-  if (!agreed) learner_->agree_on_weight(0);  // the others wait for it
+  if (!agreed) learner_->agree_on_weight(0, 0);  // the others wait for it
   if (failure) std::rethrow_exception(failure);
 }
 

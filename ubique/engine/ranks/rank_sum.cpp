@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of micro-batches travel as CBOR, which keeps every bit; gradients as rows.
+// Numbers of micro-batches travel as CBOR, which keeps every bit; gradients as they are.
 #include "ubique/engine/ranks/rank_sum.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/GradMode.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/json.h"
@@ -45,41 +46,52 @@ PartSums read_part(const Json& json, c10::Device device) {
   return part;
 }
 
-void merge_present(std::string& marks, const std::string& more) {
-  if (marks.empty()) marks = more;
-  for (std::size_t i = 0; i < more.size(); ++i) {
-    if (more[i] == '1') marks[i] = '1';
-  }
-}
-
 }  // namespace
 
 RankSum::RankSum(const dist::World& world, const NamedTensors& parameters, NamedTensors statistics)
     : world_(world),
       parameters_(parameters),
       statistics_(std::move(statistics)),
-      flat_(parameters) {
+      exchange_(world, parameters) {
   begin();
 }
 
 void RankSum::choose_order(std::int64_t micro_batches) {
-  const bool fits = flat_.bytes() * micro_batches <= kMostCopies;
+  const bool fits = gradient_bytes(parameters_) * micro_batches <= kMostCopies;
   order_ = fits ? SumOrder::MicroBatches : SumOrder::Ranks;
+  exchange_.relearn();
 }
 
 void RankSum::begin() {
-  rows_.clear();
-  present_.clear();
+  exchange_.reset();
+  to_add_ = 0;
   parts_ = Json::array();
   shared_.clear();
+  gradients_.clear();
 }
 
-double RankSum::agree_on_weight(double mine) const {
-  for (const auto& text : world_.gather(packed(mine))) {
-    const auto weight = Json::from_cbor(text).get<double>();
-    if (weight > 0) return weight;
+double RankSum::agree_on_weight(double mine, std::int64_t micro_batches) {
+  double agreed = 0;
+  std::vector<std::int64_t> counts;
+  for (const auto& text : world_.gather(packed({mine, micro_batches}))) {
+    const auto json = Json::from_cbor(text);
+    if (agreed == 0) agreed = json[0].get<double>();
+    counts.push_back(json[1].get<std::int64_t>());
   }
-  return 0;
+  start_exchange(counts);
+  return agreed;
+}
+
+/// Of the rows of an update the first rank's are added up first: it may do that itself.
+void RankSum::start_exchange(const std::vector<std::int64_t>& micro_batches) {
+  std::vector<dist::RowsOfRank> ranks;
+  for (const auto count : micro_batches) {
+    const bool adds_up = count > 0 && (ranks.empty() || order_ == SumOrder::Ranks);
+    ranks.push_back(adds_up ? dist::RowsOfRank{1, count - 1} : dist::RowsOfRank{count, 0});
+  }
+  to_add_ = micro_batches[world_.rank()];
+  adds_up_own_ = world_.is_first() || order_ == SumOrder::Ranks;
+  exchange_.start(std::move(ranks));
 }
 
 Json RankSum::describe(const PartSums& part, const std::vector<StatisticsChange>& changes) const {
@@ -105,24 +117,27 @@ Json RankSum::describe(const PartSums& part, const std::vector<StatisticsChange>
 }
 
 void RankSum::add(GradientAccumulation& sum, const Batch& batch) {
+  --to_add_;
   if (batch.weight == 0) return;
   const StatisticsRecord record;
+  exchange_.before_passes(!adds_up_own_ || to_add_ == 0);
   const auto part = sum.compute(batch);
+  exchange_.after_passes();
   check(statistics_.empty() || !record.changes().empty(), ErrorKind::Internal,
         "[engine.ranks] running statistics that the other ranks do not hear of; got no change, "
         "expected the model to change them by engine::update_running().");
   parts_.push_back(describe(part, record.changes()));
-  merge_present(present_, flat_.present());
-  if (order_ == SumOrder::MicroBatches) rows_.push_back(flat_.take());
 }
 
 std::vector<Json> RankSum::share(const Json& news) {
-  shared_.clear();
+  exchange_.flush();
   std::vector<Json> all_news;
-  const Json mine = {{"news", news}, {"parts", parts_}, {"present", present_}};
+  const Json mine = {{"news", news}, {"parts", parts_}, {"gradients", exchange_.news()}};
   for (const auto& text : world_.gather(packed(mine))) {
-    shared_.push_back(Json::from_cbor(text));
-    all_news.push_back(shared_.back()["news"]);
+    auto json = Json::from_cbor(text);
+    shared_.push_back(std::move(json["parts"]));
+    gradients_.push_back(std::move(json["gradients"]));
+    all_news.push_back(std::move(json["news"]));
   }
   return all_news;
 }
@@ -143,31 +158,13 @@ void RankSum::reduce(GradientAccumulation& sum, const StatisticsBackup& before) 
   const c10::NoGradGuard no_gradients;
   const auto device = parameters_.front().second.device();
   before.restore();
-  std::vector<std::int64_t> counts;
-  std::string present;
-  for (const auto& rank : shared_) {
-    const auto& parts = rank["parts"];
+  for (const auto& parts : shared_) {
     for (const auto& part : parts) {
       sum.fold(read_part(part, device));
       apply_changes(part);
     }
-    const auto computed = static_cast<std::int64_t>(parts.size());
-    counts.push_back(order_ == SumOrder::Ranks ? std::min<std::int64_t>(computed, 1) : computed);
-    merge_present(present, rank["present"].get<std::string>());
   }
-  if (sum.empty()) return;
-  if (order_ == SumOrder::Ranks && !parts_.empty()) rows_.push_back(flat_.take());
-  std::vector<at::Tensor> sums;
-  for (std::size_t group = 0; group < flat_.groups(); ++group) {
-    std::vector<at::Tensor> mine;
-    for (auto& rows : rows_) mine.push_back(std::move(rows[group]));
-    sums.push_back(world_.sum_rows(mine.empty()       ? flat_.empty_rows(group)
-                                   : mine.size() == 1 ? mine.front().unsqueeze(0)
-                                                      : at::stack(mine),
-                                   counts));
-  }
-  rows_.clear();
-  flat_.set(sums, present);
+  if (!sum.empty()) exchange_.finish(gradients_);
 }
 
 }  // namespace ubique::engine
