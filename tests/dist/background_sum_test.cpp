@@ -24,7 +24,7 @@ at::Tensor sum_in_order(const at::Tensor& rows) {
 /// Rows of each rank in turn, of two buckets: the first `cut` columns and the others.
 std::vector<at::Tensor> sums_of(World& world, const at::Tensor& rows,
                                 const std::vector<RowsOfRank>& ranks, std::int64_t cut) {
-  BackgroundSum sums(world);
+  BackgroundSum sums(world, at::kCPU);
   sums.begin({{at::kFloat, cut}, {at::kFloat, rows.size(1) - cut}}, ranks);
   std::int64_t mine = 0;
   for (int i = 0; i < world.rank(); ++i) mine += ranks[i].rows;
@@ -65,7 +65,7 @@ TEST_CASE("background sum: it has the bits of one process, whoever has which row
 TEST_CASE("background sum: pieces that are missing add nothing, not even to negative zero" *
           kSumsNeedGloo) {
   check_all_well(as_ranks(2, 60, [](World& world) {
-    BackgroundSum sums(world);
+    BackgroundSum sums(world, at::kCPU);
     sums.begin({{at::kFloat, 5}}, {{1, 0}, {1, 0}});
     if (world.is_first()) {
       sums.push(0, 0, {{{}, 2}, {at::full({3}, -0.0, at::kFloat), 3}});
@@ -80,7 +80,7 @@ TEST_CASE("background sum: pieces that are missing add nothing, not even to nega
 TEST_CASE("background sum: a rank that vanishes is named by push or finish of the others" *
           kSumsNeedGloo) {
   const auto errors = as_ranks(2, 60, [](World& world) {
-    BackgroundSum sums(world);
+    BackgroundSum sums(world, at::kCPU);
     sums.begin({{at::kFloat, 8}}, {{1, 0}, {1, 0}});
     if (world.rank() == 1) return;  // its connections close
     sums.push(0, 0, {{at::ones({8}), 8}});
@@ -93,7 +93,7 @@ TEST_CASE("background sum: a rank that vanishes is named by push or finish of th
 TEST_CASE("background sum: one that is given up does not wait for the others" * kSumsNeedGloo) {
   check_all_well(as_ranks(2, 60, [](World& world) {
     {
-      BackgroundSum sums(world);
+      BackgroundSum sums(world, at::kCPU);
       sums.begin({{at::kFloat, 8}}, {{1, 0}, {1, 0}});
       if (world.is_first()) sums.push(0, 0, {{at::ones({8}), 8}});
     }

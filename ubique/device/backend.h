@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "ubique/device/collectives.h"
 #include "ubique/device/facts.h"
 #include "ubique/device/recording.h"
 
@@ -39,6 +40,8 @@ class Backend {
                                             const std::function<void()>& /*work*/) {
     return nullptr;
   }
+  /// (optional) What moves data between the devices of several processes; see collectives.h.
+  virtual const CollectivesLibrary* collectives() { return nullptr; }
   /// (optional) Lines about what happened on the device, for --verbose and reports.
   virtual std::string ledger() const { return {}; }
 };

@@ -20,33 +20,21 @@ namespace {
 // x + -0.0 is x for every x, negative zero too.
 constexpr double kAddsNothing = -0.0;
 
-/// The pieces one after the other on the host, filled up to `length`.
-at::Tensor row_of(const std::vector<SumPiece>& pieces, at::ScalarType dtype, std::int64_t length) {
-  auto options = at::TensorOptions(dtype);
-  for (const auto& piece : pieces) {
-    if (piece.values.defined()) options = options.device(piece.values.device());
-  }
-  auto row = at::empty({length}, options);
-  std::int64_t at = 0;
-  for (const auto& piece : pieces) {
-    auto part = row.narrow(0, at, piece.length);
-    at += piece.length;
-    if (piece.values.defined()) {
-      part.view(piece.values.sizes()).copy_(piece.values);
-    } else {
-      part.fill_(kAddsNothing);
-    }
-  }
-  row.narrow(0, at, length - at).fill_(kAddsNothing);
-  return row.cpu();
+c10::impl::VirtualGuardImpl devices(c10::Device device) {
+  return c10::impl::VirtualGuardImpl(device.type());
 }
 
 }  // namespace
 
-BackgroundSum::BackgroundSum(const World& world)
-    : rank_(world.rank()), size_(world.size()), transport_(world.beside()) {
+BackgroundSum::BackgroundSum(const World& world, c10::Device device)
+    : BackgroundSum(world.rank(), world.size(), world.beside(device), device) {}
+
+BackgroundSum::BackgroundSum(int rank, int size, std::unique_ptr<Transport> transport,
+                             c10::Device device)
+    : rank_(rank), size_(size), transport_(std::move(transport)), device_(device) {
   check(transport_ != nullptr, ErrorKind::Internal,
         "[dist.sum] sums in the background of one process; expected several.");
+  if (!device_.is_cpu()) stream_ = devices(device_).getStreamFromGlobalPool(device_);
   // The count of threads is kept for each thread, and for new ones: as it was for these.
   const int threads = at::get_num_threads();
   bool started = false;
@@ -90,11 +78,9 @@ std::int64_t BackgroundSum::rounds() const {
 
 void BackgroundSum::push(std::size_t bucket, std::int64_t round, std::vector<SumPiece> pieces) {
   Job job{bucket, round, std::move(pieces), std::nullopt};
-  for (const auto& piece : job.pieces) {
-    if (!piece.values.defined() || piece.values.is_cpu()) continue;
-    const auto device = piece.values.device();
-    job.stream = c10::impl::VirtualGuardImpl(device.type()).getStream(device);
-    break;
+  if (stream_) {
+    job.computed.emplace(device_.type());
+    job.computed->record(devices(device_).getStream(device_));
   }
   {
     const std::scoped_lock lock(mutex_);
@@ -108,6 +94,9 @@ std::vector<at::Tensor> BackgroundSum::finish() {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [this] { return failure_ || (jobs_.empty() && !busy_); });
   throw_failure();
+  for (const auto& sum : sums_) {  // is used by the caller's stream from now on
+    if (sum.defined() && !sum.is_cpu()) sum.record_stream(devices(device_).getStream(device_));
+  }
   return std::exchange(sums_, {});
 }
 
@@ -127,7 +116,8 @@ void BackgroundSum::work() {
     lock.unlock();
     std::exception_ptr failure;
     try {
-      const c10::OptionalStreamGuard stream(job.stream);
+      const c10::OptionalStreamGuard stream(stream_);
+      if (job.computed) job.computed->block(*stream_);
       exchange(job);
       if (job.round + 1 == rounds()) add_up(job.bucket);
       job.pieces.clear();
@@ -149,9 +139,26 @@ std::int64_t BackgroundSum::share(std::size_t bucket) const {
   return (buckets_[bucket].length + size_ - 1) / size_;
 }
 
+/// The pieces one after the other, filled up to `length`.
+at::Tensor BackgroundSum::row_of(const Job& job, std::int64_t length) const {
+  auto row = at::empty({length}, at::TensorOptions(buckets_[job.bucket].dtype).device(device_));
+  std::int64_t at = 0;
+  for (const auto& [values, count] : job.pieces) {
+    auto part = row.narrow(0, at, count);
+    at += count;
+    if (!values.defined()) {
+      part.fill_(kAddsNothing);
+      continue;
+    }
+    if (stream_) values.record_stream(*stream_);
+    part.view(values.sizes()).copy_(values);
+  }
+  row.narrow(0, at, length - at).fill_(kAddsNothing);
+  return row.to(transport_->device());
+}
+
 void BackgroundSum::exchange(const Job& job) {
   const auto width = share(job.bucket);
-  const auto dtype = buckets_[job.bucket].dtype;
   const bool sends = ranks_[rank_].has(job.round);
   const std::vector<std::int64_t> to_each(size_, sends ? width : 0);
   std::vector<std::int64_t> from_each;
@@ -160,8 +167,8 @@ void BackgroundSum::exchange(const Job& job) {
     from_each.push_back(rank.has(job.round) ? width : 0);
     coming += from_each.back();
   }
-  const auto sent = row_of(job.pieces, dtype, sends ? size_ * width : 0);
-  const auto received = at::empty({coming}, at::TensorOptions(dtype));
+  const auto sent = row_of(job, sends ? size_ * width : 0);
+  const auto received = at::empty({coming}, sent.options());
   transport_->exchange(received, sent, from_each, to_each);
   std::int64_t at = 0;
   for (int rank = 0; rank < size_; ++rank) {
@@ -172,12 +179,11 @@ void BackgroundSum::exchange(const Job& job) {
 }
 
 void BackgroundSum::add_up(std::size_t bucket) {
-  const auto options = at::TensorOptions(buckets_[bucket].dtype);
   at::Tensor sum;
   for (const auto& rows : std::exchange(received_[bucket], {})) {
     for (const auto& row : rows) sum.defined() ? sum.add_(row) : sum = row.clone();
   }
-  auto all = at::empty({size_ * share(bucket)}, options);
+  auto all = at::empty({size_ * share(bucket)}, sum.options());
   transport_->gather(all, sum);
   sums_[bucket] = all.narrow(0, 0, buckets_[bucket].length);
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/Event.h>
 #include <c10/core/Stream.h>
 
 #include <condition_variable>
@@ -43,8 +44,10 @@ struct SumPiece {
 
 class BackgroundSum {
  public:
-  /// All ranks; of several.
-  explicit BackgroundSum(const World& world);
+  /// All ranks; of several. Sums of tensors on `device`.
+  BackgroundSum(const World& world, c10::Device device);
+  /// Over connections that no other has (World::beside).
+  BackgroundSum(int rank, int size, std::unique_ptr<Transport> transport, c10::Device device);
   ~BackgroundSum();
   BackgroundSum(const BackgroundSum&) = delete;
   BackgroundSum& operator=(const BackgroundSum&) = delete;
@@ -55,8 +58,8 @@ class BackgroundSum {
   /// All ranks push every bucket once in each round, in the same order; a rank without a row there
   /// pushes no pieces. Does not wait; takes the values over. Throws if an exchange failed.
   void push(std::size_t bucket, std::int64_t round, std::vector<SumPiece> pieces);
-  /// Waits for everything that was pushed: (length) of each bucket, on the host. Throws if an
-  /// exchange failed.
+  /// Waits for everything that was pushed: (length) of each bucket, on the transport's device.
+  /// Throws if an exchange failed.
   std::vector<at::Tensor> finish();
 
  private:
@@ -64,17 +67,20 @@ class BackgroundSum {
     std::size_t bucket = 0;
     std::int64_t round = 0;
     std::vector<SumPiece> pieces;
-    std::optional<c10::Stream> stream;  // on which the pieces were computed
+    std::optional<c10::Event> computed;  // the pieces, on a device that does not wait for them
   };
 
   void work();
   void exchange(const Job& job);
+  at::Tensor row_of(const Job& job, std::int64_t length) const;
   void add_up(std::size_t bucket);
   std::int64_t share(std::size_t bucket) const;
   void throw_failure();
 
   int rank_, size_;
   std::unique_ptr<Transport> transport_;
+  c10::Device device_;                 // of the pieces
+  std::optional<c10::Stream> stream_;  // of the thread, on a device that has them
   std::vector<SumBucket> buckets_;
   std::vector<RowsOfRank> ranks_;
   std::vector<std::vector<std::vector<at::Tensor>>> received_;  // [bucket][rank]: this rank's share

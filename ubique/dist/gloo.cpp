@@ -168,6 +168,11 @@ class GlooTransport final : public Transport {
 
   void abandon() override { abandoned_ = true; }
 
+  void check_others() override {
+    if (const auto trouble = life().trouble()) lose(*trouble);
+    if (abandoned_) give_up();
+  }
+
   void gather(at::Tensor all, at::Tensor mine) override {
     auto flat = all.view(-1), own = mine.view(-1);
     finish([&] { return group_->_allgather_base(flat, own); });
@@ -199,10 +204,7 @@ class GlooTransport final : public Transport {
     std::string error;
     try {
       const auto work = start();
-      while (!done(*work)) {
-        if (const auto trouble = life().trouble()) lose(*trouble);
-        if (abandoned_) give_up();
-      }
+      while (!done(*work)) check_others();
       return;
     } catch (const Error&) {
       throw;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What moves bytes between the processes of a run. Every function is called by all ranks in the
-// same order; tensors are contiguous and on the host.
+// same order; tensors are contiguous and on the device of the transport.
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
 
 #include <cstdint>
 #include <memory>
@@ -17,6 +18,7 @@ namespace ubique::dist {
 class Transport {
  public:
   virtual ~Transport() = default;
+  virtual c10::Device device() const { return c10::kCPU; }
   /// `all` (size, n) gets the `mine` (n) of every rank.
   virtual void gather(at::Tensor all, at::Tensor mine) = 0;
   /// Rows of `sent` go to the ranks, to_each[r] to rank r; `received` has from_each[r] of rank r.
@@ -29,6 +31,8 @@ class Transport {
   virtual std::unique_ptr<Transport> beside() = 0;
   /// From any thread: the exchange that is under way, and each later one, fails.
   virtual void abandon() = 0;
+  /// Throws if a rank is lost, and after abandon().
+  virtual void check_others() = 0;
   /// Told to the others, for their message if this rank is lost.
   virtual void note_step(std::int64_t step) = 0;
   /// Says why this rank ends, so that the others can say it too; waits a little for them to hear it

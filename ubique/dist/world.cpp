@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "ubique/base/error.h"
+#include "ubique/dist/device_transport.h"
 
 namespace ubique::dist {
 namespace {
@@ -103,8 +104,11 @@ at::Tensor World::gather_rows(const at::Tensor& mine) const {
   return at::cat(rows).to(mine.device());
 }
 
-std::unique_ptr<Transport> World::beside() const {
-  return transport_ ? transport_->beside() : nullptr;
+std::unique_ptr<Transport> World::beside(c10::Device device) const {
+  if (is_alone()) return nullptr;
+  auto host = transport_->beside();
+  if (device.is_cpu()) return host;
+  return connect_devices(*this, std::move(host), device, device::collectives_of(device));
 }
 
 void World::note_step(std::int64_t step) const {

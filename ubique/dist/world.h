@@ -39,8 +39,9 @@ class World {
   void broadcast(const at::Tensor& tensor, int from = 0) const;
   /// The rows of all ranks in their order; each may have another number of them.
   at::Tensor gather_rows(const at::Tensor& mine) const;
-  /// Connections for another thread (Transport::beside); none for a process alone.
-  std::unique_ptr<Transport> beside() const;
+  /// Connections for another thread (Transport::beside), between devices of this kind if they have
+  /// their own, else between hosts; none for a process alone.
+  std::unique_ptr<Transport> beside(c10::Device device) const;
 
   /// For the others' message if this rank is lost.
   void note_step(std::int64_t step) const;

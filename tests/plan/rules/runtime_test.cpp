@@ -116,11 +116,11 @@ TEST_CASE("numerics: TF32, determinism, autotuning") {
   });
 }
 
-TEST_CASE("distributed: Gloo on CUDA and CPUs, refused on Metal with the known message") {
+TEST_CASE("distributed: NCCL on CUDA, Gloo on CPUs, refused on Metal with the known message") {
   check_rows({
       {"one", "h200", unmeasured, conv_model(2), "", "distributed=none", "one process"},
-      {"CUDA", "h200", unmeasured, conv_model(2), "world_size: 8", "distributed=gloo",
-       "nccl: not built"},
+      {"CUDA", "h200", unmeasured, conv_model(2), "world_size: 8", "distributed=nccl",
+       "gloo: gradients too"},
       {"CPU", "cpu-laptop", unmeasured, conv_model(2), "world_size: 2", "distributed=gloo",
        "nccl: needs CUDA"},
   });

@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "collectives/nccl.h"
 #include "runtime/driver.h"
 #include "runtime/graph.h"
 #include "ubique/device/host.h"
@@ -108,6 +109,12 @@ class CudaBackend final : public device::Backend {
   std::unique_ptr<device::Recording> record(c10::Device device, const std::string& name,
                                             const std::function<void()>& work) override {
     return cuda::record(device, name, work);
+  }
+
+  /// LibTorch's CUDA library, which is loaded by now, has loaded NCCL.
+  const device::CollectivesLibrary* collectives() override {
+    static const cuda::Nccl kLibrary;
+    return kLibrary.loaded() ? &kLibrary : nullptr;
   }
 
   Detection detect() override {

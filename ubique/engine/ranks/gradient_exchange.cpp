@@ -31,7 +31,7 @@ void merge_marks(std::string& marks, const std::string& more) {
 GradientExchange::GradientExchange(const dist::World& world, const NamedTensors& parameters)
     : rank_(world.rank()),
       parameters_(parameters),
-      sums_(world),
+      sums_(world, parameters.empty() ? at::kCPU : parameters.front().second.device()),
       hooks_(parameters, [this](std::size_t index) { accumulated(index); }) {
   relearn();
 }

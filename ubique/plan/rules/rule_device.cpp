@@ -116,11 +116,13 @@ Choice<std::string> choose_distributed(const Context& context) {
     return {"none", mps ? "one process; Metal has no collectives" : "one process", {}};
   }
   if (context.is(Kind::Cuda)) {
-    return {"gloo",
-            fmt::format("{} processes with a CUDA device each; every gradient goes through host "
-                        "memory",
+    return {"nccl",
+            fmt::format("{} processes with a CUDA device each; gradients go from card to card, "
+                        "everything else by gloo",
                         world),
-            {{"nccl", "not built yet"}}};
+            {{"gloo",
+              "gradients too would go through host memory, as they do where NCCL is "
+              "missing or ranks share a card"}}};
   }
   return {"gloo", fmt::format("{} processes on CPUs", world), {{"nccl", "needs CUDA devices"}}};
 }
