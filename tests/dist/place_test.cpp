@@ -111,6 +111,11 @@ TEST_CASE("place: variables that contradict each other are refused with what to 
       "70000"));
 }
 
+TEST_CASE("place: the loopback is no address under which other machines find this one") {
+  CHECK_FALSE(dist::own_address_towards("127.0.0.1").has_value());
+  CHECK_FALSE(dist::own_address_towards("no.such.host.invalid").has_value());
+}
+
 TEST_CASE("place: the first host of a SLURM list") {
   CHECK(dist::first_host("a") == "a");
   CHECK(dist::first_host("a,b") == "a");

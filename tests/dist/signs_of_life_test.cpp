@@ -16,6 +16,7 @@ struct Board {
   std::mutex mutex;
   std::map<std::string, std::string> notes;
   bool gone = false;
+  std::atomic<bool> silent = false;  // neither answers nor fails
 
   Notes functions() {
     return {[this](const std::string& key, const std::string& value) {
@@ -24,6 +25,7 @@ struct Board {
               notes[key] = value;
             },
             [this](const std::string& key) -> std::optional<std::string> {
+              while (silent) std::this_thread::sleep_for(std::chrono::milliseconds(10));
               const std::scoped_lock lock(mutex);
               if (gone) throw std::runtime_error("gone");
               const auto found = notes.find(key);
@@ -72,4 +74,16 @@ TEST_CASE("signs of life: a farewell is the others' reason; a store that is gone
     board.gone = true;
   }
   CHECK(says(second.explain("closed"), "rank 0 is lost"));
+}
+
+TEST_CASE("signs of life: a store that neither answers nor fails means rank 0, and nobody waits") {
+  Board board;
+  board.silent = true;
+  SignsOfLife life(1, 2, 1, board.functions());
+  const auto text = life.explain("closed");
+  CHECK_MESSAGE(says(text, "rank 0 is lost: its store has not answered for"), text);
+  CHECK(life.trouble().has_value());
+  CHECK_FALSE(life.finish(std::chrono::milliseconds(100)));
+  board.silent = false;
+  CHECK(life.finish(std::chrono::seconds(20)));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread that reads from a pipe on which nothing is ever written.
+// A thread that reads from a pipe on which at most one byte is written.
 #include "ubique/cli/parent.h"
 
 #include <fcntl.h>
@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <thread>
+#include <utility>
 
 #include "ubique/base/text/text.h"
 
@@ -18,14 +19,19 @@ namespace {
 
 constexpr std::chrono::seconds kGrace{30};
 
+/// A byte asks to stop, without a limit; the end of the pipe ends the process.
 void watch_pipe(int descriptor) {
+  bool asked = false;
   char byte = 0;
   while (true) {
     const auto got = ::read(descriptor, &byte, 1);
     if (got == 0 || (got < 0 && errno != EINTR)) break;
+    if (got == 1 && !std::exchange(asked, true)) ::kill(::getpid(), SIGTERM);
   }
-  ::kill(::getpid(), SIGTERM);
-  std::this_thread::sleep_for(kGrace);
+  if (!asked) {
+    ::kill(::getpid(), SIGTERM);
+    std::this_thread::sleep_for(kGrace);
+  }
   ::kill(::getpid(), SIGKILL);
 }
 

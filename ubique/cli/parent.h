@@ -5,7 +5,8 @@
 namespace ubique::cli {
 
 /// If UBIQUE_PARENT names an open pipe, watches it: when its other end closes, the command is asked
-/// to stop, as by SIGTERM, and ended after half a minute.
+/// to stop, as by SIGTERM, and ended after half a minute. A byte on the pipe asks it to stop, with
+/// as much time as it needs; if the other end closes after that, it is ended at once.
 void watch_parent();
 
 }  // namespace ubique::cli

@@ -45,7 +45,7 @@ namespace {
 using namespace std::chrono_literals;
 using Milliseconds = std::chrono::milliseconds;
 
-constexpr Milliseconds kBetweenLooks = 1s;
+constexpr Milliseconds kBetweenLooks = 1s, kToFinish = 2s;
 // Longer than a validation or the writing of a checkpoint on rank 0 alone.
 constexpr Milliseconds kLongestExchange = 2h;
 
@@ -93,13 +93,14 @@ c10::intrusive_ptr<c10d::Store> make_store(const Place& place, Milliseconds time
       c10::make_intrusive<c10d::TCPStore>(place.host, options));
 }
 
-/// Gloo's own connections leave by this interface, or by the one whose address this machine's name
-/// resolves to.
+/// Gloo's own connections leave by the interface that the user names, else by the one that leads to
+/// rank 0. (This machine's own name often stands for its loopback.)
 std::shared_ptr<::gloo::transport::Device> make_device(const Place& place) {
   using Group = c10d::ProcessGroupGloo;
   const auto interface = process_environment("GLOO_SOCKET_IFNAME");
   if (interface && !interface->empty()) return Group::createDeviceForInterface(*interface);
   if (place.local_size == place.size) return Group::createDeviceForHostname("127.0.0.1");
+  if (const auto own = own_address_towards(place.host)) return Group::createDeviceForHostname(*own);
   return Group::createDefaultDevice();
 }
 
@@ -123,6 +124,14 @@ struct Meeting {
       : place(its_place),
         joining(milliseconds(patience.joining)),
         store(make_store(place, joining, place.rank == 0 && !place.launcher_listens)) {}
+
+  /// Signs of life may wait for a store that does not answer: then the end of the process ends them.
+  ~Meeting() {
+    if (life && !life->finish(kToFinish)) [[maybe_unused]]
+      auto* kept = life.release();
+  }
+  Meeting(const Meeting&) = delete;
+  Meeting& operator=(const Meeting&) = delete;
 
   void watch(double silence) {
     const auto notes = make_store(place, milliseconds(silence), false);

@@ -3,6 +3,7 @@
 #include "ubique/dist/place.h"
 
 #include <arpa/inet.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -10,6 +11,7 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/text.h"
@@ -133,6 +135,27 @@ std::string first_host(const std::string& list) {
   const auto rest = close == std::string::npos ? std::string() : list.substr(close + 1);
   return list.substr(0, bracket) + list.substr(bracket + 1, end - bracket - 1) +
          rest.substr(0, rest.find(','));
+}
+
+std::optional<std::string> own_address_towards(const std::string& host) {
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_DGRAM;  // to connect such a socket sends nothing
+  addrinfo* found = nullptr;
+  if (::getaddrinfo(host.c_str(), "9", &hints, &found) != 0) return std::nullopt;
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> targets(found, ::freeaddrinfo);
+  const int socket = ::socket(targets->ai_family, SOCK_DGRAM, 0);
+  sockaddr_storage address{};
+  socklen_t length = sizeof address;
+  auto* general = reinterpret_cast<sockaddr*>(&address);
+  char text[NI_MAXHOST] = "";
+  const bool known =
+      socket >= 0 && ::connect(socket, targets->ai_addr, targets->ai_addrlen) == 0 &&
+      ::getsockname(socket, general, &length) == 0 &&
+      ::getnameinfo(general, length, text, sizeof text, nullptr, 0, NI_NUMERICHOST) == 0;
+  if (socket >= 0) ::close(socket);
+  const std::string own = text;
+  if (!known || own.starts_with("127.") || own == "::1") return std::nullopt;
+  return own;
 }
 
 int free_port() {

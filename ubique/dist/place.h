@@ -32,6 +32,10 @@ std::optional<std::string> process_environment(const std::string& name);
 /// The first host of a SLURM list: "node[07-12,20],gpu3" gives "node07".
 std::string first_host(const std::string& list);
 
+/// This machine's address in the network that leads to a host; nothing if that is the loopback or
+/// unknown.
+std::optional<std::string> own_address_towards(const std::string& host);
+
 /// A TCP port that nobody listens on at the moment.
 int free_port();
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <exception>
+#include <utility>
 
 namespace ubique::dist {
 namespace {
@@ -33,12 +34,34 @@ std::string farewell_key(int rank) { return fmt::format("farewell/{}", rank); }
 
 SignsOfLife::SignsOfLife(int rank, int size, double silence, Notes notes)
     : rank_(rank), size_(size), silence_(silence), notes_(std::move(notes)), seen_(size) {
-  watcher_ = std::thread([this] { watch(); });
+  watcher_ = std::thread([this] {
+    watch();
+    ended_ = true;
+  });
+  watcher_of_watcher_ = std::thread([this] { watch_watcher(); });
 }
 
 SignsOfLife::~SignsOfLife() {
   ending_ = true;
   watcher_.join();
+  watcher_of_watcher_.join();
+}
+
+bool SignsOfLife::finish(std::chrono::milliseconds time) {
+  ending_ = true;
+  for (const auto begin = Clock::now(); !ended_ && Clock::now() - begin < time;) {
+    std::this_thread::sleep_for(20ms);
+  }
+  return ended_;
+}
+
+/// Behind a cut cable an answer of the store may not come for a quarter of an hour, and no error.
+void SignsOfLife::watch_watcher() {
+  for (std::int64_t before = -1; !ending_;) {
+    const std::int64_t looks = looks_;
+    waits_ = std::exchange(before, looks) == looks ? waits_ + 1 : 0;
+    std::this_thread::sleep_for(kBetweenNotes);
+  }
 }
 
 void SignsOfLife::watch() {
@@ -93,6 +116,10 @@ std::optional<std::string> SignsOfLife::trouble_after(double silence) const {
     if (i != rank_ && seen_[i].farewell) return *seen_[i].farewell;
   }
   if (store_lost_) return "rank 0 is lost: its store answers no more";
+  if (seconds_of(waits_) > silence) {
+    return fmt::format("rank 0 is lost: its store has not answered for {:.0f} s",
+                       seconds_of(waits_));
+  }
   for (int i = 0; i < size_; ++i) {
     if (i != rank_ && seconds_of(seen_[i].missed) > silence) return describe(i);
   }
@@ -104,7 +131,7 @@ std::optional<std::string> SignsOfLife::trouble() const { return trouble_after(s
 std::string SignsOfLife::explain(const std::string& error) const {
   const auto begin = looks_.load();
   const double enough = std::min(silence_, kMissedNotes);
-  while (seconds_of(looks_ - begin) < enough + 2) {
+  while (seconds_of(looks_ - begin + waits_) < enough + 2) {
     if (const auto found = trouble_after(enough)) return *found;
     std::this_thread::sleep_for(50ms);
   }

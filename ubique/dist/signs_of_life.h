@@ -38,6 +38,8 @@ class SignsOfLife {
   std::string explain(const std::string& error) const;
   /// Tells the others why this rank ends. Rank 0, whose store they ask, waits for them a little.
   void leave(const std::string& why);
+  /// Ends the threads; false if one still waits for the store after that time.
+  bool finish(std::chrono::milliseconds time);
 
  private:
   using Clock = std::chrono::steady_clock;
@@ -50,6 +52,7 @@ class SignsOfLife {
   };
 
   void watch();
+  void watch_watcher();
   void look_at(int rank);
   std::optional<std::string> trouble_after(double silence) const;
   std::string describe(int rank) const;
@@ -58,11 +61,12 @@ class SignsOfLife {
   double silence_;
   Notes notes_;
   std::atomic<std::int64_t> step_ = 0, exchanges_ = 0, looks_ = 0;
-  std::atomic<bool> ending_ = false, store_lost_ = false;
+  std::atomic<std::int64_t> waits_ = 0;  // time since the last look, in the time between two
+  std::atomic<bool> ending_ = false, ended_ = false, store_lost_ = false;
   mutable std::mutex mutex_;
   std::vector<Seen> seen_;              // under mutex_
   std::optional<std::string> leaving_;  // under mutex_: to be told
-  std::thread watcher_;
+  std::thread watcher_, watcher_of_watcher_;
 };
 
 }  // namespace ubique::dist

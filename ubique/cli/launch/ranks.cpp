@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// posix_spawn with the variables that torchrun sets.
+// posix_spawn with the variables that torchrun sets, of this program or of a shell on a host.
 #include "ubique/cli/launch/ranks.h"
 
 #include <fcntl.h>
@@ -8,15 +8,18 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <csignal>
 #include <deque>
 #include <fstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/text.h"
+#include "ubique/cli/launch/hosts.h"
 
 extern "C" char** environ;
 
@@ -25,25 +28,56 @@ namespace {
 
 constexpr int kLifeNumber = 3;  // under which a rank finds the pipe
 
-std::vector<std::string> rank_variables(const RanksPlan& plan, int rank) {
-  constexpr std::string_view kReplaced[] = {
-      "RANK=",        "WORLD_SIZE=",  "LOCAL_RANK=",    "LOCAL_WORLD_SIZE=", "MASTER_ADDR=",
-      "MASTER_PORT=", "TORCHELASTIC", "UBIQUE_PARENT=", "UBIQUE_LAUNCHED="};
+/// What tells a rank its place.
+Variables place_variables(const RanksPlan& plan, int rank) {
+  const auto text = [](int number) { return std::to_string(number); };
+  return {{"RANK", text(rank)},
+          {"WORLD_SIZE", text(plan.size())},
+          {"LOCAL_RANK", text(rank % plan.count)},
+          {"LOCAL_WORLD_SIZE", text(plan.count)},
+          {"MASTER_ADDR", plan.hosts.empty() ? "127.0.0.1" : address_of(plan.hosts.front())},
+          {"MASTER_PORT", text(plan.port)},
+          {"TORCHELASTIC_RESTART_COUNT", text(plan.attempt)},
+          {"UBIQUE_PARENT", text(kLifeNumber)},
+          {"UBIQUE_LAUNCHED", "1"}};
+}
+
+/// Ours, with the place of a rank that runs here.
+std::vector<std::string> own_variables(const RanksPlan& plan, int rank) {
   std::vector<std::string> variables;
+  const auto place = plan.hosts.empty() ? place_variables(plan, rank) : Variables();
   for (char** entry = environ; *entry != nullptr; ++entry) {
     const std::string_view text(*entry);
-    const auto replaced = [&](std::string_view start) { return text.starts_with(start); };
-    if (std::ranges::none_of(kReplaced, replaced)) variables.emplace_back(text);
+    const auto replaced = [&](const auto& item) { return text.starts_with(item.first + "="); };
+    const bool kept = std::ranges::none_of(place, replaced) && !text.starts_with("TORCHELASTIC");
+    if (kept) variables.emplace_back(text);
   }
-  for (const auto& variable :
-       {fmt::format("RANK={}", rank), fmt::format("WORLD_SIZE={}", plan.count),
-        fmt::format("LOCAL_RANK={}", rank), fmt::format("LOCAL_WORLD_SIZE={}", plan.count),
-        std::string("MASTER_ADDR=127.0.0.1"), fmt::format("MASTER_PORT={}", plan.port),
-        fmt::format("TORCHELASTIC_RESTART_COUNT={}", plan.attempt),
-        fmt::format("UBIQUE_PARENT={}", kLifeNumber), std::string("UBIQUE_LAUNCHED=1")}) {
-    variables.push_back(variable);
-  }
+  for (const auto& [name, value] : place) variables.push_back(fmt::format("{}={}", name, value));
   return variables;
+}
+
+/// The shell that starts a rank on its host.
+std::vector<std::string> remote_words(const RanksPlan& plan, int rank) {
+  auto variables = variables_for_hosts();
+  const auto place = place_variables(plan, rank);
+  variables.insert(variables.end(), place.begin(), place.end());
+  auto words = plan.shell;
+  words.push_back(plan.hosts[rank / plan.count]);
+  words.push_back(shell_line(plan.folder, variables, plan.words));
+  return words;
+}
+
+/// Both ends of a pipe which no child inherits, above the numbers that ranks get.
+std::array<int, 2> make_pipe() {
+  std::array<int, 2> ends{};
+  check(::pipe(ends.data()) == 0, ErrorKind::Internal, "[cli.launch] the system has no pipe left.");
+  constexpr int kAbove = 10;
+  for (int& end : ends) {
+    const int moved = ::fcntl(end, F_DUPFD_CLOEXEC, kAbove);
+    ::close(end);
+    end = moved;
+  }
+  return ends;
 }
 
 std::vector<char*> pointers(const std::vector<std::string>& texts) {
@@ -60,7 +94,7 @@ struct SpawnSettings {
     posix_spawnattr_init(&attributes);
     sigset_t usual;
     sigemptyset(&usual);
-    for (const int number : {SIGINT, SIGTERM}) sigaddset(&usual, number);
+    for (const int number : {SIGINT, SIGTERM, SIGPIPE}) sigaddset(&usual, number);
     posix_spawnattr_setsigdefault(&attributes, &usual);
     // A process group of its own: Ctrl-C comes once, from us, to all ranks.
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
@@ -78,43 +112,43 @@ struct SpawnSettings {
 
 }  // namespace
 
-Ranks::Ranks(const RanksPlan& plan) : processes_(plan.count) {
-  check(::pipe(life_) == 0, ErrorKind::Internal, "[cli.launch] the system has no pipe left.");
-  constexpr int kAbove = 10;  // above the numbers that ranks get
-  for (int& end : life_) {
-    const int moved = ::fcntl(end, F_DUPFD_CLOEXEC, kAbove);
-    ::close(end);
-    end = moved;
-  }
-  for (int rank = 0; rank < plan.count; ++rank) start(plan, rank);
+Ranks::Ranks(const RanksPlan& plan) : processes_(plan.size()) {
+  std::signal(SIGPIPE, SIG_IGN);  // a rank may end before it is asked to
+  for (int rank = 0; rank < plan.size(); ++rank) start(plan, rank);
 }
 
 Ranks::~Ranks() {
-  signal(SIGKILL);
+  kill();
   for (const auto& process : processes_) {
     if (process.id > 0 && !process.ended) ::waitpid(process.id, nullptr, 0);
   }
-  for (const int end : life_) ::close(end);
 }
 
 void Ranks::start(const RanksPlan& plan, int rank) {
   SpawnSettings settings;
-  posix_spawn_file_actions_addopen(&settings.actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  auto* actions = &settings.actions;
+  const bool here = plan.hosts.empty();
+  const auto life = make_pipe();
+  processes_[rank].life = life[1];
+  if (here) {
+    posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  }
+  posix_spawn_file_actions_adddup2(actions, life[0], here ? kLifeNumber : STDIN_FILENO);
   if (rank > 0) {
     const auto log = plan.logs / fmt::format("rank-{}.log", rank);
     const int start_over = plan.attempt == 0 ? O_TRUNC : 0;
-    posix_spawn_file_actions_addopen(&settings.actions, STDERR_FILENO, log.c_str(),
+    posix_spawn_file_actions_addopen(actions, STDERR_FILENO, log.c_str(),
                                      O_WRONLY | O_CREAT | O_APPEND | start_over, 0644);
-    posix_spawn_file_actions_adddup2(&settings.actions, STDERR_FILENO, STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(actions, STDERR_FILENO, STDOUT_FILENO);
   }
-  posix_spawn_file_actions_adddup2(&settings.actions, life_[0], kLifeNumber);
-  const auto variables = rank_variables(plan, rank);
-  auto argv = pointers(plan.words), envp = pointers(variables);
-  auto& child = processes_[rank].id;
-  const int error = ::posix_spawn(&child, argv[0], &settings.actions, &settings.attributes,
-                                  argv.data(), envp.data());
-  check(error == 0, ErrorKind::Input, "[cli.launch] cannot start rank {}; {}.", rank,
-        std::generic_category().message(error));
+  const auto words = here ? plan.words : remote_words(plan, rank);
+  const auto variables = own_variables(plan, rank);
+  auto argv = pointers(words), envp = pointers(variables);
+  const int error = ::posix_spawnp(&processes_[rank].id, argv[0], actions, &settings.attributes,
+                                   argv.data(), envp.data());
+  ::close(life[0]);
+  check(error == 0, ErrorKind::Input, "[cli.launch] cannot start rank {}{}; {}: {}.", rank,
+        plan.place_of(rank), words.front(), std::generic_category().message(error));
 }
 
 std::optional<RankEnd> Ranks::next_end() {
@@ -131,9 +165,18 @@ std::optional<RankEnd> Ranks::next_end() {
 
 bool Ranks::all_ended() const { return std::ranges::all_of(processes_, &Process::ended); }
 
-void Ranks::signal(int number) const {
+/// Through the pipe, which reaches other hosts too: there, a signal would end the shell alone.
+void Ranks::ask_to_stop() const {
   for (const auto& process : processes_) {
-    if (process.id > 0 && !process.ended) ::kill(-process.id, number);
+    if (process.life < 0 || process.ended) continue;
+    [[maybe_unused]] const auto told = ::write(process.life, "s", 1);
+  }
+}
+
+void Ranks::kill() {
+  for (auto& process : processes_) {
+    if (process.life >= 0) ::close(std::exchange(process.life, -1));
+    if (process.id > 0 && !process.ended) ::kill(-process.id, SIGKILL);
   }
 }
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique launch -n N -- train ...`: N processes of this machine as one run, for those without
-// torchrun, SLURM or MPI.
+// `ubique launch -n N -- train ...`: N processes of this machine, or of each of several hosts, as
+// one run, for those without torchrun, SLURM or MPI.
 #include <fmt/format.h>
 
+#include <unistd.h>
+
 #include <algorithm>
-#include <chrono>
-#include <csignal>
-#include <thread>
 
 #include "ubique/base/files/file.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/text.h"
 #include "ubique/cli/interrupt.h"
-#include "ubique/cli/launch/ranks.h"
+#include "ubique/cli/launch/hosts.h"
+#include "ubique/cli/launch/supervise.h"
 #include "ubique/cli/serve/program_path.h"
 #include "ubique/cli/verb.h"
 #include "ubique/dist/place.h"
@@ -20,17 +20,13 @@
 namespace ubique::cli {
 namespace {
 
-using namespace std::chrono_literals;
-using Clock = std::chrono::steady_clock;
-
-constexpr auto kBetweenLooks = 50ms;
-// After one died, the others find out by themselves and say so.
-constexpr auto kToFindOut = 30s;
-constexpr auto kToEnd = 10s;
+constexpr const char* kSecureShell =
+    "ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=5 -o ServerAliveCountMax=3";
 
 struct LaunchFlags {
   int count = 1, restarts = 0;
-  std::string logs;
+  double wait = 60;
+  std::string logs, hosts, shell = kSecureShell;
   std::vector<std::string> words;
 };
 
@@ -44,71 +40,64 @@ std::filesystem::path output_of(const std::vector<std::string>& words) {
   return words.size() > 1 ? std::filesystem::path("runs") / words[1] : std::filesystem::path();
 }
 
-std::string end_text(const RankEnd& end) {
-  constexpr int kSignalled = 128;
-  if (end.code <= kSignalled || end.code == static_cast<int>(ExitCode::Interrupted)) {
-    return fmt::format("ended with exit code {}", end.code);
-  }
-  return fmt::format("was ended by signal {}", end.code - kSignalled);
-}
-
-void say_end(const Ranks& ranks, const RanksPlan& plan, const RankEnd& end) {
-  auto text = fmt::format("[cli.launch] rank {} (process {}) {}", end.rank, ranks.process(end.rank),
-                          end_text(end));
-  if (end.rank > 0) {
-    const auto log = plan.logs / fmt::format("rank-{}.log", end.rank);
-    const auto lines = last_lines(log);
-    text += fmt::format("; the last lines of {}:", log.string());
-    log::error("{}", text);
-    for (const auto& line : split(lines, '\n')) log::error("  {}", line);
-    return;
-  }
-  log::error("{}.", text);
-}
-
-/// Waits for all. The first that failed is reported; the others get time to find out.
-int supervise(Ranks& ranks, const RanksPlan& plan) {
-  int code = 0;
-  bool told = false, asked = false;
-  Clock::time_point failed;
-  while (!ranks.all_ended()) {
-    while (const auto end = ranks.next_end()) {
-      if (end->code == 0 || code != 0) continue;
-      code = end->code;
-      failed = Clock::now();
-      if (!interrupted()) say_end(ranks, plan, *end);
-    }
-    if (interrupted() && !std::exchange(told, true)) ranks.signal(SIGTERM);
-    const auto since = Clock::now() - failed;
-    if (code != 0 && since > kToFindOut && !std::exchange(asked, true)) ranks.signal(SIGTERM);
-    if (code != 0 && since > kToFindOut + kToEnd) ranks.signal(SIGKILL);
-    std::this_thread::sleep_for(kBetweenLooks);
-  }
-  return code;
-}
-
 bool worth_another_start(int code) {
   return code != 0 && code != static_cast<int>(ExitCode::Usage) &&
          code != static_cast<int>(ExitCode::Interrupted) && !interrupted();
 }
 
-ExitCode run_launch(const LaunchFlags& flags) {
+void check_command(const LaunchFlags& flags) {
   check(!flags.words.empty(), ErrorKind::Usage,
         "[cli.launch] which command? Write it after `--`: ubique launch -n {} -- train FAMILY ...",
         flags.count);
   check(flags.words.front() == "train", ErrorKind::Usage,
         "[cli.launch] only trainings run in several processes so far; got '{}', expected 'train'.",
         flags.words.front());
+}
+
+RanksPlan first_plan(const LaunchFlags& flags) {
   RanksPlan plan;
   plan.count = flags.count;
+  plan.shell = split(flags.shell, ' ');
+  plan.folder = std::filesystem::current_path();
   plan.logs =
       flags.logs.empty() ? output_of(flags.words) / "ranks" : std::filesystem::path(flags.logs);
   plan.words = flags.words;
   plan.words.insert(plan.words.begin(), program_path());
-  if (plan.count > 1) make_folder(plan.logs);
+  return plan;
+}
+
+/// Who takes part in the next start; false: interrupted.
+bool find_hosts(const LaunchFlags& flags, RanksPlan& plan) {
+  const auto hosts = split(flags.hosts, ',');
+  if (hosts.empty()) return true;
+  check(!plan.shell.empty(), ErrorKind::Usage,
+        "[cli.launch] --shell is empty; expected a program such as ssh.");
+  const HostQuestion question{plan.shell, plan.folder, output_of(flags.words) / "checkpoints",
+                              plan.words.front()};
+  plan.hosts = plan.attempt == 0
+                   ? all_hosts(hosts, question)
+                   : hosts_for_restart(hosts, question, plan.hosts.front(), flags.wait);
+  return !plan.hosts.empty();
+}
+
+/// Where rank 0 listens. On another host nobody can look for a free port: then a number of this
+/// launcher's own, another one for every start, as the last one may still be taken.
+int meeting_port(const RanksPlan& plan) {
+  if (plan.hosts.empty()) return dist::free_port();
+  constexpr int kFirst = 20000, kPorts = 10000;
+  const auto asked = parse_number(dist::process_environment("MASTER_PORT").value_or(""));
+  return asked ? static_cast<int>(*asked) + plan.attempt
+               : kFirst + (static_cast<int>(::getpid()) + plan.attempt) % kPorts;
+}
+
+ExitCode run_launch(const LaunchFlags& flags) {
+  check_command(flags);
+  auto plan = first_plan(flags);
   watch_interrupts();
   for (;; ++plan.attempt) {
-    plan.port = dist::free_port();
+    if (!find_hosts(flags, plan)) return ExitCode::Interrupted;
+    plan.port = meeting_port(plan);
+    if (plan.size() > 1) make_folder(plan.logs);
     Ranks ranks(plan);
     const int code = supervise(ranks, plan);
     if (plan.attempt >= flags.restarts || !worth_another_start(code)) {
@@ -125,7 +114,8 @@ ExitCode run_launch(const LaunchFlags& flags) {
 
 std::function<ExitCode()> setup_launch(CLI::App& app) {
   auto flags = std::make_shared<LaunchFlags>();
-  app.add_option("-n,--processes", flags->count, "processes on this machine")
+  app.add_option("-n,--processes", flags->count,
+                 "processes on this machine, or on each of the hosts")
       ->type_name("N")
       ->check(CLI::Range(1, 1024))
       ->required();
@@ -136,6 +126,17 @@ std::function<ExitCode()> setup_launch(CLI::App& app) {
   app.add_option("--logs", flags->logs,
                  "folder for rank-1.log and so on (ranks/ in the run folder)")
       ->type_name("DIR");
+  app.add_option("--hosts", flags->hosts,
+                 "machines, by names that ssh knows; the first one's must be known to all")
+      ->type_name("A,B,...");
+  app.add_option("--wait", flags->wait,
+                 "seconds that a restart waits for a host that is away, before it goes on with the "
+                 "others (60)")
+      ->type_name("S")
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--shell", flags->shell,
+                 "instead of ssh and its options: a program that gets HOST and COMMAND")
+      ->type_name("PROGRAM");
   app.add_option("command", flags->words, "`train` and its words, after `--`")
       ->type_name("COMMAND...");
   return [flags] { return run_launch(*flags); };
@@ -145,17 +146,22 @@ std::function<ExitCode()> setup_launch(CLI::App& app) {
 
 Verb launch_verb() {
   return {.name = "launch",
-          .summary = "train in several processes of this machine, as torchrun does",
+          .summary = "train in several processes of this machine or of several, as torchrun does",
           .description =
               "Starts the command N times and tells each process its place (RANK, WORLD_SIZE, "
               "LOCAL_RANK). They train one model together: the batch is shared out, rank 0 shows "
               "the progress and writes the run folder. Ctrl-C stops all with one checkpoint; if a "
               "process dies, its name and last lines are shown and all end, or go on from the "
-              "last checkpoint with --restarts. Several machines: docs/how-to/several-machines.md.",
+              "last checkpoint with --restarts. With --hosts N processes on each host, started by "
+              "ssh in this folder, which must be there as well as the program and the data; a host "
+              "that stays away is left out by a restart. docs/how-to/several-machines.md.",
           .examples = {{"ubique launch -n 2 -- train meshnet -d data/arc -o runs/lesion",
                         "one process for each of two devices"},
                        {"ubique launch -n 4 --restarts 3 -- train trm -d data/sudoku",
-                        "goes on if a process dies"}},
+                        "goes on if a process dies"},
+                       {"ubique launch -n 4 --hosts node1,node2 --restarts 3 -- train trm -d "
+                        "data/sudoku",
+                        "eight processes; goes on with one host if the other is lost"}},
           .setup = setup_launch};
 }
 
