@@ -3,6 +3,7 @@
 // TRM, one thread and one micro-batch for each process, gradients over Gloo. Started by torchrun or
 // with its variables; rank 0 prints one JSON line.
 //   bench_dist meshnet|trm [ROUNDS] [PIECES]
+//   bench_dist sum NUMBERS [ROUNDS] [PIECES]    a row of so many from each rank, added up
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -104,6 +105,20 @@ double time_trm(int rounds, int pieces) {
   return milliseconds(task, session_for(task.model().needs(), kPuzzles), batch, rounds, pieces);
 }
 
+int run_sum(std::int64_t numbers, int rounds, int pieces) {
+  dist::join(dist::read_place(dist::process_environment));
+  const auto row = at::rand({1, numbers});
+  const std::vector<std::int64_t> counts(dist::world().size(), 1);
+  const auto add_up = [&] { dist::world().sum_rows(row, counts); };
+  const double ms = bench::measure(add_up, c10::Device(c10::kCPU), rounds, pieces).ms;
+  if (dist::world().is_first()) {
+    fmt::print("{{\"numbers\": {}, \"processes\": {}, \"ms\": {:.4f}}}\n", numbers,
+               dist::world().size(), ms);
+  }
+  dist::world().gather("done");
+  return 0;
+}
+
 int run(const std::string& model, int rounds, int pieces) {
   dist::join(dist::read_place(dist::process_environment));
   const double ms = model == "trm" ? time_trm(rounds, pieces) : time_meshnet(rounds, pieces);
@@ -123,6 +138,9 @@ int main(int argc, char** argv) {
     return argc > index ? std::stoi(argv[index]) : usual;
   };
   try {
+    if (argc > 2 && std::string(argv[1]) == "sum") {
+      return run_sum(number(2, 0), number(3, 5), number(4, 1));
+    }
     return run(argc > 1 ? argv[1] : "meshnet", number(2, 5), number(3, 1));
   } catch (const std::exception& error) {
     fmt::print(stderr, "bench_dist: {}\n", error.what());

@@ -28,7 +28,7 @@ constexpr WishOption kWishOptions[] = {
     {"--graph-capture", "graph_capture", "WHEN", "auto, on or off"},
     {"--fused", "fused", "WHEN", "auto, on or off: our own kernels"},
     {"--pin-memory", "pin_memory", "WHEN", "auto, on or off"},
-    {"--world-size", "world_size", "N", "processes of one training run"},
+    {"--world-size,--world", "world_size", "N", "processes of one training run"},
     {"--threads", "threads", "N", "compute threads on the CPU, or auto: every core"},
     {"--prefetch-threads", "prefetch_threads", "N", "threads that prepare data, or auto"},
 };

@@ -12,6 +12,7 @@
 #include "ubique/device/select.h"
 #include "ubique/engine/walk/train_walk.h"
 #include "ubique/plan/report.h"
+#include "ubique/plan/world/world_report.h"
 #include "ubique/probe/cache.h"
 #include "ubique/probe/report/record.h"
 
@@ -23,6 +24,7 @@ struct PlanFlags {
   std::string family, needs, config, on, probes;
   std::vector<std::string> settings;  // key=value of the family's model
   bool list_profiles = false, explain = false;
+  plan::WorldWishes world;
   FlagTexts wishes;
 };
 
@@ -30,6 +32,12 @@ struct PlanFlags {
 struct Machine {
   device::Facts facts;
   probe::Report report;
+};
+
+/// What is told about one: its plan, and the world of processes that was asked about.
+struct Told {
+  plan::Attempt attempt;
+  std::optional<plan::WorldPlan> world;
 };
 
 /// The file and the flags; --set too.
@@ -112,29 +120,50 @@ ExitCode list_profiles(bool json) {
   return ExitCode::Ok;
 }
 
+Json plans_json(const plan::Needs& needs, const plan::Wishes& wishes,
+                const std::vector<Told>& told) {
+  auto document = json_document("plan", 1);
+  document["needs"] = needs.name;
+  document["mode"] = to_string(wishes.mode);
+  document["plans"] = Json::array();
+  for (const auto& one : told) {
+    document["plans"].push_back(to_json(one.attempt));
+    if (one.world) document["plans"].back()["world"] = to_json(*one.world);
+  }
+  return document;
+}
+
 void print_plans(const PlanFlags& flags, const plan::Needs& needs, const plan::Wishes& wishes,
-                 const std::vector<plan::Attempt>& attempts) {
-  if (flags.common->json) {
-    auto document = json_document("plan", 1);
-    document["needs"] = needs.name;
-    document["mode"] = to_string(wishes.mode);
-    document["plans"] = Json::array();
-    for (const auto& attempt : attempts) document["plans"].push_back(to_json(attempt));
-    print_json(document);
-  } else if (flags.explain) {
-    std::string text;
-    for (const auto& attempt : attempts) {
+                 const std::vector<Told>& told) {
+  if (flags.common->json) return print_json(plans_json(needs, wishes, told));
+  std::string text;
+  if (flags.explain) {
+    for (const auto& [attempt, world] : told) {
       text += text.empty() ? "" : "\n";
       text += attempt.plan ? explain(*attempt.plan)
                            : fmt::format("{}: {}\n", attempt.machine, attempt.error);
     }
-    print_out(text);
   } else {
     constexpr std::size_t kMostColumns = 4;
-    const auto title = fmt::format("{} ({})\n\n", needs.name, to_string(wishes.mode));
-    print_out(title +
-              (attempts.size() <= kMostColumns ? side_by_side(attempts) : one_row_each(attempts)));
+    std::vector<plan::Attempt> attempts;
+    for (const auto& one : told) attempts.push_back(one.attempt);
+    text = fmt::format("{} ({})\n\n", needs.name, to_string(wishes.mode)) +
+           (attempts.size() <= kMostColumns ? side_by_side(attempts) : one_row_each(attempts));
   }
+  for (const auto& one : told) {
+    if (one.world) text += world_text(one.attempt.machine, *one.world);
+  }
+  print_out(text);
+}
+
+Told plan_for(const PlanFlags& flags, const Machine& machine, const plan::Needs& needs,
+              const plan::Wishes& wishes) {
+  const auto& [facts, report] = machine;
+  Told told{plan::attempt_plan(facts, report, needs, wishes), {}};
+  if (wishes.world_size > 1 && wishes.mode == plan::Mode::Train && told.attempt.plan) {
+    told.world = plan::plan_world(facts, report, needs, wishes, *told.attempt.plan, flags.world);
+  }
+  return told;
 }
 
 /// What a family's model needs with these settings. A configuration for training may be given: its
@@ -160,6 +189,7 @@ plan::Needs planned_needs(const PlanFlags& flags, Config& config) {
 
 ExitCode run_plan(const PlanFlags& flags) {
   if (flags.list_profiles) return list_profiles(flags.common->json);
+  plan::find_interconnect(flags.world.interconnect);  // a wrong name, before anything else
   auto config = read_plan_config(flags);
   const auto needs = planned_needs(flags, config);
   add_family_variables(config, needs.family);
@@ -167,15 +197,13 @@ ExitCode run_plan(const PlanFlags& flags) {
   if (!needs.can_train() && !config.has("mode")) wishes.mode = plan::Mode::Run;
   config.finish();
   const auto machines = list_machines(flags, wishes);
-  std::vector<plan::Attempt> attempts;
-  for (const auto& machine : machines) {
-    attempts.push_back(plan::attempt_plan(machine.facts, machine.report, needs, wishes));
-  }
-  const bool alone_and_impossible = attempts.size() == 1 && !attempts.front().plan;
+  std::vector<Told> told;
+  for (const auto& machine : machines) told.push_back(plan_for(flags, machine, needs, wishes));
+  const bool alone_and_impossible = told.size() == 1 && !told.front().attempt.plan;
   if (alone_and_impossible && !flags.common->json) {
-    throw Error(ErrorKind::Device, attempts.front().error);
+    throw Error(ErrorKind::Device, told.front().attempt.error);
   }
-  print_plans(flags, needs, wishes, attempts);
+  print_plans(flags, needs, wishes, told);
   return alone_and_impossible ? ExitCode::Device : ExitCode::Ok;
 }
 
@@ -197,6 +225,14 @@ std::function<ExitCode()> setup_plan(CLI::App& app) {
       ->type_name("FILE");
   app.add_option("--probes", flags->probes, "probe record of that machine (doctor --share)")
       ->type_name("FILE");
+  app.add_option("--interconnect", flags->world.interconnect,
+                 "with --world: what is between the processes, e.g. ib400, nvlink, 10gbe, loopback")
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_option("--samples-per-second", flags->world.samples_per_second,
+                 "with --world: what one process was measured to train")
+      ->type_name("S")
+      ->check(CLI::PositiveNumber);
   app.add_option("--mode", flags->wishes["mode"], "train or run")->type_name("MODE");
   flags->common = add_common_flags(app, true);
   add_wish_options(app, flags->wishes);
@@ -218,6 +254,8 @@ Verb plan_verb() {
                    {"ubique plan --needs FILE --on m3-max-36g,rtx4090,h200", "side by side"},
                    {"ubique plan --needs FILE --on all --mode run", "one row per machine"},
                    {"ubique plan --needs FILE --on t4 --explain", "every choice with its reason"},
+                   {"ubique plan trm --world 64 --on h200 --interconnect ib400",
+                    "memory, bytes and scaling of several processes"},
                    {"ubique plan --list-profiles", "the machines it knows"}},
       .setup = setup_plan,
   };

@@ -10,11 +10,10 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/json.h"
+#include "ubique/plan/world/exchange.h"
 
 namespace ubique::engine {
 namespace {
-
-constexpr std::int64_t kMostCopies = std::int64_t{1} << 30;  // bytes of gradients kept at once
 
 std::string packed(const Json& json) {
   const auto bytes = Json::to_cbor(json);
@@ -57,7 +56,7 @@ RankSum::RankSum(const dist::World& world, const NamedTensors& parameters, Named
 }
 
 void RankSum::choose_order(std::int64_t micro_batches) {
-  const bool fits = gradient_bytes(parameters_) * micro_batches <= kMostCopies;
+  const bool fits = gradient_bytes(parameters_) * micro_batches <= plan::kMostGradientCopies;
   order_ = fits ? SumOrder::MicroBatches : SumOrder::Ranks;
   exchange_.relearn();
 }

@@ -64,7 +64,7 @@ BatchTarget choose_target(const Context& context) {
         target.effective, wishes.batch, wishes.accumulation, share);
   check(target.effective >= world, ErrorKind::Usage,
         "[plan.batch] there are more processes than samples in an update; got {} processes and an "
-        "effective batch of {}.",
+        "effective batch of {}. Raise --effective-batch, or take fewer processes.",
         world, target.effective);
   target.per_device = (target.effective + world - 1) / world;
   return target;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an update of several processes sends, and how long that takes.
+#pragma once
+
+#include <cstdint>
+
+#include "ubique/plan/world/interconnect.h"
+
+namespace ubique::plan {
+
+/// Gradients of single micro-batches are kept apart, to be added up in the order of one process,
+/// while their copies on a rank take no more than this.
+inline constexpr std::int64_t kMostGradientCopies = std::int64_t{1} << 30;
+
+/// Numbers that are added up at once.
+inline constexpr std::int64_t kSumBlock = std::int64_t{1} << 22;
+
+/// Share of the last micro-batch's backward pass during which gradients already travel. The program
+/// exchanges them after it.
+inline constexpr double kOverlap = 0;
+
+struct Exchange {
+  std::int64_t gradient_bytes = 0;  ///< of one micro-batch
+  std::int64_t rows = 1;            ///< copies of the gradients that a rank sends parts of
+  double sent = 0;                  ///< bytes that a rank sends in an update; it receives as many
+  std::int64_t rounds = 0;          ///< of messages, in each of which a rank writes to all others
+  double ms = 0;
+};
+
+/// Of `parameters` trained numbers in f32, `micro_batches` on each of so many processes.
+Exchange predict_exchange(std::int64_t parameters, std::int64_t micro_batches, int processes,
+                          const Interconnect& link);
+
+/// Milliseconds of an exchange that pass behind a backward pass of so many.
+double hidden_ms(double exchange_ms, double backward_ms, double overlap = kOverlap);
+
+}  // namespace ubique::plan

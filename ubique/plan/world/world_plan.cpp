@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Worlds of every size, each from a plan of its own.
+#include "ubique/plan/world/world_plan.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "ubique/plan/report.h"
+
+namespace ubique::plan {
+namespace {
+
+constexpr int kMostProcesses = 512;
+
+struct Question {
+  const device::Facts& facts;
+  const probe::Report& report;
+  const Needs& needs;
+  const Wishes& wishes;
+  const Plan& plan;
+  const WorldPlan& answer;  ///< link and pace are known
+
+  std::int64_t effective() const { return plan.effective_batch.value; }
+  double alone_ms() const { return answer.pace.sample_ms * static_cast<double>(effective()); }
+};
+
+/// How much slower a process computes because others use the same cores.
+double crowding(const Question& question, int processes) {
+  const double threads = question.plan.compute_threads.value;
+  if (!question.answer.wire.one_machine || threads == 0 || question.facts.cores == 0) return 1;
+  return std::max(1.0, processes * threads / question.facts.cores);
+}
+
+/// The plan of one of so many processes; none if it cannot be.
+std::optional<Plan> plan_of(const Question& question, int processes) {
+  auto wishes = question.wishes;
+  wishes.world_size = processes;
+  wishes.effective_batch = question.effective();
+  wishes.accumulation = 0;
+  if (processes * std::max<std::int64_t>(1, wishes.batch) > wishes.effective_batch) return {};
+  return attempt_plan(question.facts, question.report, question.needs, wishes).plan;
+}
+
+void fill_shared_batch(const Question& question, const Plan& plan, WorldSize& size) {
+  const auto& pace = question.answer.pace;
+  size.possible = true;
+  size.micro_batch = plan.micro_batch.value;
+  size.accumulation = plan.accumulation.value;
+  size.exchange = predict_exchange(question.needs.trainable_count(), size.accumulation,
+                                   size.processes, question.answer.link);
+  size.memory = plan.memory.total + (size.exchange.rows - 1) * size.exchange.gradient_bytes;
+  const double slower = crowding(question, size.processes);
+  const double micro_ms = pace.sample_ms * static_cast<double>(size.micro_batch) * slower;
+  if (micro_ms == 0) return;
+  const double hidden = hidden_ms(size.exchange.ms, micro_ms * pace.backward_share);
+  size.update_ms = micro_ms * static_cast<double>(size.accumulation) + size.exchange.ms - hidden;
+  size.speed_up = question.alone_ms() / size.update_ms;
+  size.hidden_share = size.exchange.ms > 0 ? hidden / size.exchange.ms : 0;
+}
+
+void fill_grown_batch(const Question& question, std::int64_t micro_batches, WorldSize& size) {
+  const auto& pace = question.answer.pace;
+  const auto exchange = predict_exchange(question.needs.trainable_count(), micro_batches,
+                                         size.processes, question.answer.link);
+  if (pace.sample_ms == 0) return;
+  const double compute = question.alone_ms() * crowding(question, size.processes);
+  const double backward = compute * pace.backward_share / static_cast<double>(micro_batches);
+  size.grown_update_ms = compute + exchange.ms - hidden_ms(exchange.ms, backward);
+  size.grown_efficiency = question.alone_ms() / size.grown_update_ms;
+}
+
+WorldSize size_of(const Question& question, int processes, std::int64_t micro_batches_alone) {
+  WorldSize size{.processes = processes};
+  if (const auto plan = plan_of(question, processes)) fill_shared_batch(question, *plan, size);
+  fill_grown_batch(question, micro_batches_alone, size);
+  return size;
+}
+
+/// Bytes on each process when parts are split among so many.
+std::int64_t split_bytes(const MemoryParts& memory, int parts, int processes) {
+  const std::int64_t bytes[] = {memory.optimizer, memory.gradients, memory.weights};
+  std::int64_t sum = 0;
+  for (int i = 0; i < static_cast<int>(std::size(bytes)); ++i) {
+    sum += i < parts ? (bytes[i] + processes - 1) / processes : bytes[i];
+  }
+  return sum;
+}
+
+/// Processes from which a rank's samples go through at once, nothing computed twice.
+int fits_from(const Question& question, int parts) {
+  const auto& plan = question.plan;
+  for (int processes = 1; processes <= kMostProcesses; processes *= 2) {
+    auto batch = (question.effective() + processes - 1) / processes;
+    if (question.needs.max_batch > 0) batch = std::min(batch, question.needs.max_batch);
+    if (question.wishes.batch > 0) batch = question.wishes.batch;
+    const auto memory = predict_memory(question.needs,
+                                       {.mode = Mode::Train,
+                                        .kind = question.facts.kind,
+                                        .dtype = plan.dtype.value,
+                                        .attention = plan.attention.value,
+                                        .batch = batch},
+                                       plan.memory.budget);
+    const auto saved = split_bytes(memory, 0, 1) - split_bytes(memory, parts, processes);
+    if (memory.total - saved <= plan.memory.budget) return processes;
+  }
+  return 0;
+}
+
+std::vector<Sharding> shardings_of(const Question& question) {
+  constexpr double kGathersWeightsTwice = 1.5;
+  std::vector<Sharding> all = {{.what = "nothing"},
+                               {.what = "optimizer states"},
+                               {.what = "and gradients"},
+                               {.what = "and weights", .traffic = kGathersWeightsTwice}};
+  for (int parts = 0; parts < static_cast<int>(all.size()); ++parts) {
+    all[parts].state_bytes =
+        split_bytes(question.plan.memory, parts, question.answer.world.processes);
+    all[parts].fits_from = fits_from(question, parts);
+  }
+  return all;
+}
+
+/// The smallest world in which sharding lets the samples go through at once and nothing else does.
+int pays_from(const std::vector<Sharding>& shardings) {
+  const int without = shardings.front().fits_from;
+  int first = 0;
+  for (const auto& sharding : shardings) {
+    const int from = sharding.fits_from;
+    const bool earlier = from > 0 && (without == 0 || from < without);
+    if (earlier && (first == 0 || from < first)) first = from;
+  }
+  return first;
+}
+
+}  // namespace
+
+WorldPlan plan_world(const device::Facts& facts, const probe::Report& report, const Needs& needs,
+                     const Wishes& wishes, const Plan& plan, const WorldWishes& world) {
+  WorldPlan answer;
+  answer.wire = find_interconnect(world.interconnect);
+  answer.library = plan.distributed.value;
+  answer.link = through(answer.wire, answer.library);
+  answer.pace = find_pace(plan, needs, world.samples_per_second);
+  const Question question{facts, report, needs, wishes, plan, answer};
+  const auto alone = plan_of(question, 1);
+  const std::int64_t micro_batches = alone ? alone->accumulation.value : plan.accumulation.value;
+  for (int processes = 1; processes <= kMostProcesses; processes *= 2) {
+    answer.sizes.push_back(size_of(question, processes, micro_batches));
+  }
+  answer.world = size_of(question, wishes.world_size, micro_batches);
+  answer.shardings = shardings_of(question);
+  answer.sharding_pays_from = pays_from(answer.shardings);
+  const double backward = answer.pace.sample_ms * static_cast<double>(plan.micro_batch.value) *
+                          answer.pace.backward_share;
+  const double exchange = answer.world.exchange.ms;
+  if (exchange > 0) answer.could_hide = std::min(1.0, backward / exchange);
+  return answer;
+}
+
+}  // namespace ubique::plan
