@@ -75,6 +75,7 @@ test-slow: build  ## whole learning tests, longer fuzzing
 	@$(TIMED) learning python3 tests/cli/transcript.py $(UBIQUE) . tests/cli/slow/msinet_learns.txt
 	@$(TIMED) learning-sudoku python3 tests/cli/transcript.py $(UBIQUE) . tests/cli/slow/trm_learns.txt
 	@UBIQUE_TEST_KILLS=50 $(TIMED) killed-ranks python3 tests/cli/ranks/kills_test.py $(UBIQUE)
+	@$(TIMED) ranks-crowd python3 tests/cli/ranks/crowd_test.py $(UBIQUE) 64 5
 	@$(TIMED) build-sanitize tools/sanitize
 	@$(TIMED) fuzz tools/fuzz $(or $(FUZZ_SECONDS),600)
 

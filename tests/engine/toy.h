@@ -40,6 +40,7 @@ struct ToyNetwork : torch::nn::Module {
     scale = register_parameter("norm_weight", at::ones({8}));
     offset = register_parameter("norm_bias", at::zeros({8}));
     last = register_parameter("last_weight", at::zeros({1, 8}));
+    if (!options.batch_norm) return;
     mean = register_buffer("running_mean", at::zeros({8}));
     variance = register_buffer("running_var", at::ones({8}));
     count = register_buffer("num_batches_tracked", at::zeros({}, at::kLong));

@@ -13,6 +13,7 @@
 #include "ubique/cli/app.h"
 #include "ubique/cli/config_files.h"
 #include "ubique/cli/interrupt.h"
+#include "ubique/cli/several_ranks.h"
 #include "ubique/cli/wish_options.h"
 
 namespace ubique::cli {
@@ -167,7 +168,7 @@ engine::Request make_request(const Family* family, const Command& command, const
 ExitCode run_row(const Family* family, const Command& command, const RowFlags& flags) {
   const auto request = make_request(family, command, flags);
   watch_interrupts();
-  const auto outcome = command.run(request);
+  const auto outcome = run_with_others(command, request);
   if (flags.common->json) {
     if (!outcome.json.is_null())
       print_json(outcome.json);  // null: standard output already holds data

@@ -201,6 +201,8 @@ class GlooTransport final : public Transport {
   }
 
   void note_step(std::int64_t step) override { life().note_step(step); }
+  std::vector<std::int64_t> steps() const override { return meeting_->life->steps(); }
+  void while_waiting(std::function<void()> look) override { look_ = std::move(look); }
   void leave(const std::string& why) override { life().leave(why); }
 
  private:
@@ -213,7 +215,10 @@ class GlooTransport final : public Transport {
     std::string error;
     try {
       const auto work = start();
-      while (!done(*work)) check_others();
+      while (!done(*work)) {
+        check_others();
+        if (look_) look_();
+      }
       return;
     } catch (const Error&) {
       throw;
@@ -232,8 +237,8 @@ class GlooTransport final : public Transport {
     failed_ = true;
     life().leave(why);
     fail(ErrorKind::Device,
-         "[dist.exchange] {}. The run stops here; start it again with --resume to go on from its "
-         "last checkpoint.",
+         "[dist.exchange] {}. The run stops here; start it again: a training goes on from its last "
+         "checkpoint with --resume.",
          why);
   }
 
@@ -249,6 +254,7 @@ class GlooTransport final : public Transport {
 
   std::shared_ptr<Meeting> meeting_;
   c10::intrusive_ptr<c10d::ProcessGroupGloo> group_;
+  std::function<void()> look_;
   bool failed_ = false;
   std::atomic<bool> abandoned_ = false;
 };

@@ -103,6 +103,14 @@ void SignsOfLife::look_at(int rank) {
   seen.exchanges = exchanges;
 }
 
+std::vector<std::int64_t> SignsOfLife::steps() const {
+  const std::scoped_lock lock(mutex_);
+  std::vector<std::int64_t> steps;
+  for (const auto& seen : seen_) steps.push_back(seen.step);
+  steps[rank_] = step_;
+  return steps;
+}
+
 std::string SignsOfLife::describe(int rank) const {
   const auto& seen = seen_[rank];
   return fmt::format("rank {} is lost: its last sign of life came {:.0f} s ago, after step {}",

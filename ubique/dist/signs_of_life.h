@@ -31,7 +31,8 @@ class SignsOfLife {
   SignsOfLife& operator=(const SignsOfLife&) = delete;
 
   void note_step(std::int64_t step) { step_ = step; }
-  void note_exchange() { ++exchanges_; }  ///< before each exchange
+  void note_exchange() { ++exchanges_; }    ///< before each exchange
+  std::vector<std::int64_t> steps() const;  ///< noted last by each rank, as far as seen
   /// Why the run cannot go on, once a rank was silent for too long or said that it left.
   std::optional<std::string> trouble() const;
   /// The same after an exchange failed with `error`: waits until it is known who is lost.

@@ -7,6 +7,7 @@
 #include <c10/core/Device.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -35,6 +36,10 @@ class Transport {
   virtual void check_others() = 0;
   /// Told to the others, for their message if this rank is lost.
   virtual void note_step(std::int64_t step) = 0;
+  /// What every rank noted last, as far as it is known here; may lag by a second.
+  virtual std::vector<std::int64_t> steps() const = 0;
+  /// Called about once a second while an exchange waits for another rank.
+  virtual void while_waiting(std::function<void()> look) = 0;
   /// Says why this rank ends, so that the others can say it too; waits a little for them to hear it
   /// if they depend on this process for that.
   virtual void leave(const std::string& why) = 0;

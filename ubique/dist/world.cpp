@@ -115,6 +115,14 @@ void World::note_step(std::int64_t step) const {
   if (transport_) transport_->note_step(step);
 }
 
+std::vector<std::int64_t> World::steps() const {
+  return transport_ ? transport_->steps() : std::vector<std::int64_t>();
+}
+
+void World::while_waiting(std::function<void()> look) const {
+  if (transport_) transport_->while_waiting(std::move(look));
+}
+
 void World::leave(const std::string& why) const {
   if (transport_) transport_->leave(why);
 }

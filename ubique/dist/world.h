@@ -6,6 +6,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -45,6 +46,10 @@ class World {
 
   /// For the others' message if this rank is lost.
   void note_step(std::int64_t step) const;
+  /// What the ranks noted last, as far as it is known here: for progress bars. Alone: empty.
+  std::vector<std::int64_t> steps() const;
+  /// `look` is called about once a second while an exchange waits for another rank.
+  void while_waiting(std::function<void()> look) const;
   void leave(const std::string& why) const;
 
  private:

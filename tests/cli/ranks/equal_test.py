@@ -1,11 +1,11 @@
 """Several processes train what one process trains, bit for bit: weights, optimizer, averages, running
-statistics, kept state and losses, for every family; resumed with another number of processes too.
+statistics, kept state, losses and scores, for every family; resumed with another number of processes too.
 Usage: equal_test.py PROGRAM"""
 
 import tempfile
 from pathlib import Path
 
-from ranks import call, losses, make_code, make_scans, make_sudokus, same, train
+from ranks import call, losses, make_code, make_scans, make_sudokus, same, scores, train
 
 
 def check_counts(folder: Path, family: str, words: list[str], counts: list[int]) -> None:
@@ -15,6 +15,7 @@ def check_counts(folder: Path, family: str, words: list[str], counts: list[int])
     same(folder, runs[0], runs[1:])
     for run in runs[1:]:
         assert losses(folder / run) == losses(folder / runs[0]), f"{run} has other losses"
+        assert scores(folder / run) == scores(folder / runs[0]), f"{run} has other scores"
     print(f"{family}: {counts} processes, {len(losses(folder / runs[0]))} updates: the same bits")
 
 

@@ -15,10 +15,10 @@ from ranks import COMMON, PROGRAM, environment, free_port, losses, make_sudokus,
 LONG = ["epochs=80", "eval_interval=20", "schedule=constant", "--log-every", "1", "--checkpoint-every", "20"]
 
 
-def wait_for(condition, what: str) -> None:
-    deadline = time.monotonic() + 120
+def wait_for(condition, what: str, seconds: int = 120) -> None:
+    deadline = time.monotonic() + seconds
     while not condition():
-        assert time.monotonic() < deadline, f"two minutes without {what}"
+        assert time.monotonic() < deadline, f"{seconds} seconds without {what}"
         time.sleep(0.02)
 
 

@@ -71,6 +71,12 @@ def losses(run: Path) -> dict[int, float]:
     return found
 
 
+def scores(run: Path) -> list[dict]:
+    """What every validation said, to the last bit."""
+    rows = [json.loads(line) for line in (run / "metrics.jsonl").read_text().splitlines()]
+    return [{k: v for k, v in row.items() if k != "seconds"} for row in rows if row.get("kind") == "epoch"]
+
+
 def free_port() -> int:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -53,7 +53,7 @@ TEST_CASE("trainer: a run learns, validates and writes its folder") {
   CHECK(last.step == 120);
   CHECK(last.epoch == 40);
   CHECK(last.provenance["data"] == "toy-10");
-  CHECK(last.model.size() == 8);
+  CHECK(last.model.size() == 5);
 }
 
 TEST_CASE("trainer: epoch_closed is called after the epoch's checkpoints are on disk") {

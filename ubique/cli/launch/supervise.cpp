@@ -48,6 +48,12 @@ void say_end(const Ranks& ranks, const RanksPlan& plan, const RankEnd& end) {
   log::error("{}.", text);
 }
 
+/// Inputs that cannot be read are no end of a process: rank 0 has said all about them. The words
+/// begin with the program's path.
+bool worth_saying(const RanksPlan& plan, const RankEnd& end) {
+  return plan.words.at(1) == "train" || end.code != static_cast<int>(ExitCode::Input);
+}
+
 }  // namespace
 
 int supervise(Ranks& ranks, const RanksPlan& plan) {
@@ -59,7 +65,7 @@ int supervise(Ranks& ranks, const RanksPlan& plan) {
       if (end->code == 0 || code != 0) continue;
       code = end->code;
       failed = Clock::now();
-      if (!interrupted()) say_end(ranks, plan, *end);
+      if (!interrupted() && worth_saying(plan, *end)) say_end(ranks, plan, *end);
     }
     if (interrupted() && !std::exchange(told, true)) ranks.ask_to_stop();
     const auto since = Clock::now() - failed;

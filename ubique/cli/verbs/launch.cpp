@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique launch -n N -- train ...`: N processes of this machine, or of each of several hosts, as
-// one run, for those without torchrun, SLURM or MPI.
+// `ubique launch -n N -- train|run|evaluate ...`: N processes of this machine, or of each of several
+// hosts, as one command, for those without torchrun, SLURM or MPI.
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -49,18 +49,46 @@ void check_command(const LaunchFlags& flags) {
   check(!flags.words.empty(), ErrorKind::Usage,
         "[cli.launch] which command? Write it after `--`: ubique launch -n {} -- train FAMILY ...",
         flags.count);
-  check(flags.words.front() == "train", ErrorKind::Usage,
-        "[cli.launch] only trainings run in several processes so far; got '{}', expected 'train'.",
-        flags.words.front());
+  const auto& verb = flags.words.front();
+  check(verb == "train" || verb == "run" || verb == "evaluate", ErrorKind::Usage,
+        "[cli.launch] this command is not shared out among processes; got '{}', expected train, "
+        "run or evaluate.",
+        verb);
+  check(verb == "train" || flags.restarts == 0, ErrorKind::Usage,
+        "[cli.launch] --restarts goes on from a checkpoint, which only a training has; got '{}', "
+        "expected 'train'.",
+        verb);
 }
 
-RanksPlan first_plan(const LaunchFlags& flags) {
+/// Logs of other commands than trainings are kept only if something went wrong: their folder of
+/// results has nothing but results.
+class RankLogs {
+ public:
+  explicit RankLogs(const LaunchFlags& flags)
+      : passing_(flags.logs.empty() && flags.words.front() != "train") {
+    folder_ = !flags.logs.empty() ? std::filesystem::path(flags.logs)
+              : passing_          ? std::filesystem::temp_directory_path() /
+                             fmt::format("ubique-ranks-{}", ::getpid())
+                                  : output_of(flags.words) / "ranks";
+  }
+  const std::filesystem::path& folder() const { return folder_; }
+  void end(int code) const {
+    const bool kept = !passing_ || (code != 0 && code != static_cast<int>(ExitCode::Input));
+    std::error_code ignored;
+    if (!kept) std::filesystem::remove_all(folder_, ignored);
+  }
+
+ private:
+  bool passing_;
+  std::filesystem::path folder_;
+};
+
+RanksPlan first_plan(const LaunchFlags& flags, const RankLogs& logs) {
   RanksPlan plan;
   plan.count = flags.count;
   plan.shell = split(flags.shell, ' ');
   plan.folder = std::filesystem::current_path();
-  plan.logs =
-      flags.logs.empty() ? output_of(flags.words) / "ranks" : std::filesystem::path(flags.logs);
+  plan.logs = logs.folder();
   plan.words = flags.words;
   plan.words.insert(plan.words.begin(), program_path());
   return plan;
@@ -92,7 +120,8 @@ int meeting_port(const RanksPlan& plan) {
 
 ExitCode run_launch(const LaunchFlags& flags) {
   check_command(flags);
-  auto plan = first_plan(flags);
+  const RankLogs logs(flags);
+  auto plan = first_plan(flags, logs);
   watch_interrupts();
   for (;; ++plan.attempt) {
     if (!find_hosts(flags, plan)) return ExitCode::Interrupted;
@@ -101,6 +130,7 @@ ExitCode run_launch(const LaunchFlags& flags) {
     Ranks ranks(plan);
     const int code = supervise(ranks, plan);
     if (plan.attempt >= flags.restarts || !worth_another_start(code)) {
+      logs.end(code);
       constexpr int kMostKnown = 130;
       return static_cast<ExitCode>(code > kMostKnown ? 1 : code);
     }
@@ -124,7 +154,7 @@ std::function<ExitCode()> setup_launch(CLI::App& app) {
       ->type_name("K")
       ->check(CLI::Range(0, 1000000));
   app.add_option("--logs", flags->logs,
-                 "folder for rank-1.log and so on (ranks/ in the run folder)")
+                 "folder for rank-1.log and so on (ranks/ in the run folder of a training)")
       ->type_name("DIR");
   app.add_option("--hosts", flags->hosts,
                  "machines, by names that ssh knows; the first one's must be known to all")
@@ -137,7 +167,7 @@ std::function<ExitCode()> setup_launch(CLI::App& app) {
   app.add_option("--shell", flags->shell,
                  "instead of ssh and its options: a program that gets HOST and COMMAND")
       ->type_name("PROGRAM");
-  app.add_option("command", flags->words, "`train` and its words, after `--`")
+  app.add_option("command", flags->words, "`train`, `run` or `evaluate` and its words, after `--`")
       ->type_name("COMMAND...");
   return [flags] { return run_launch(*flags); };
 }
@@ -146,11 +176,12 @@ std::function<ExitCode()> setup_launch(CLI::App& app) {
 
 Verb launch_verb() {
   return {.name = "launch",
-          .summary = "train in several processes of this machine or of several, as torchrun does",
+          .summary = "train, run or evaluate in several processes of this machine or of several",
           .description =
               "Starts the command N times and tells each process its place (RANK, WORLD_SIZE, "
-              "LOCAL_RANK). They train one model together: the batch is shared out, rank 0 shows "
-              "the progress and writes the run folder. Ctrl-C stops all with one checkpoint; if a "
+              "LOCAL_RANK), as torchrun does. They train one model together: the batch is shared "
+              "out, rank 0 shows the progress and writes the run folder. `run` and `evaluate` "
+              "share out files, puzzles, prompts and songs; results are those of one process. Ctrl-C stops all with one checkpoint; if a "
               "process dies, its name and last lines are shown and all end, or go on from the "
               "last checkpoint with --restarts. With --hosts N processes on each host, started by "
               "ssh in this folder, which must be there as well as the program and the data; a host "
@@ -161,7 +192,9 @@ Verb launch_verb() {
                         "goes on if a process dies"},
                        {"ubique launch -n 4 --hosts node1,node2 --restarts 3 -- train trm -d "
                         "data/sudoku",
-                        "eight processes; goes on with one host if the other is lost"}},
+                        "eight processes; goes on with one host if the other is lost"},
+                       {"ubique launch -n 2 -- run meshnet scans/ --model runs/lesion -o out",
+                        "every second scan on each of two devices"}},
           .setup = setup_launch};
 }
 

@@ -8,6 +8,7 @@
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/text.h"
 #include "ubique/cli/family_verb.h"
+#include "ubique/cli/several_ranks.h"
 #include "ubique/dist/world.h"
 #include "ubique/engine/session/device_summary.h"
 #include "ubique/engine/walk/train_walk.h"
@@ -137,17 +138,11 @@ Outcome train_stages(const Family& family, Request request,
   return all;
 }
 
-/// Of several processes at one terminal, rank 0 alone talks; `ubique launch` gives each rank a log.
-void hush_other_ranks(Request& request) {
-  const auto place = dist::read_place(dist::process_environment);
-  if (place.rank == 0 || place.launcher == "ubique launch") return;
-  log::configure(log::Level::Quiet);
-  request.progress = ProgressStyle::Silent;
-}
-
 Outcome run_train(const Family& family, const Request& request) {
   auto own = request;
-  hush_other_ranks(own);
+  const auto place = dist::read_place(dist::process_environment);
+  hush_other_ranks(place);
+  if (place.rank > 0) own.progress = ProgressStyle::Silent;
   own.output = run_folder(family, request);
   const auto command = family.train_command();
   engine::adopt_keys(command, own.config);

@@ -61,11 +61,20 @@ void TrainingRun::seed_draws(std::int64_t part) const {
   device::manual_seed(device_, draws.bits(static_cast<std::uint64_t>(part)));
 }
 
+/// Micro-batches of the update that is made now.
+std::int64_t TrainingRun::parts_of_update() const {
+  const auto all = shard();
+  const auto left = sampler_.samples() - state_.cursor.update * all.per_update;
+  return all.parts_of(std::min(left, all.per_update));
+}
+
 /// After out-of-memory this rank computes no more, but tells the others what they wait for.
 void TrainingRun::compute_micro_batches() {
-  const auto mine = shard();
-  const auto left = sampler_.samples() - state_.cursor.update * mine.per_update;
-  const auto [from, to] = mine.range(mine.parts_of(std::min(left, mine.per_update)));
+  auto* model = dynamic_cast<UsesPassSums*>(&model_);
+  if (!world_.is_alone() && model != nullptr && model->wants_pass_sums()) {
+    return compute_rounds(*model);
+  }
+  const auto [from, to] = shard().range(parts_of_update());
   bool agreed = world_.is_alone();
   std::exception_ptr failure;
   for (auto part = from; part < to && !failure; ++part) {
@@ -116,12 +125,10 @@ std::string TrainingRun::read_news(const std::vector<Json>& all) {
   return failure;
 }
 
+/// Tasks share out their held-out data (rank_jobs.h). Rank 0's scores decide for all what is best.
 Scores TrainingRun::validate(bool last) {
-  Scores scores;
-  if (world_.is_first()) {
-    scores =
-        learner_->in_eval_mode([&] { return last ? task_.validate_last() : task_.validate(); });
-  }
+  const auto scores =
+      learner_->in_eval_mode([&] { return last ? task_.validate_last() : task_.validate(); });
   return world_.is_alone() ? scores : scores_from_first(world_, scores);
 }
 

@@ -13,6 +13,7 @@
 #include "ubique/engine/loop/loader.h"
 #include "ubique/engine/loop/run_state.h"
 #include "ubique/engine/loop/trainer.h"
+#include "ubique/engine/ranks/pass_sums.h"
 #include "ubique/engine/run/run_folder.h"
 #include "ubique/engine/step/device_means.h"
 
@@ -40,7 +41,10 @@ class TrainingRun {
   Json news(const std::string& failure, const std::string& weights) const;
   std::string read_news(const std::vector<Json>& all);
   void seed_draws(std::int64_t part) const;
+  std::int64_t parts_of_update() const;
   void compute_micro_batches();
+  void compute_rounds(UsesPassSums& model);  // trainer_rounds.cpp
+  void compute_round(PassSums& sums, const Batch* batch, std::int64_t part);
   Scores validate(bool last);
 
   // trainer_run.cpp: the loop

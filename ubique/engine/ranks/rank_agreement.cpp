@@ -20,16 +20,17 @@ std::string cbor_text(const Json& json) {
   return {bytes.begin(), bytes.end()};
 }
 
+/// Another version may say other things: what it does not say is left empty.
 RankFacts read_facts(const Json& json) {
   RankFacts facts;
-  facts.version = json["version"];
-  facts.device = json["device"];
-  facts.dtype = json["dtype"];
-  facts.configuration = json["configuration"];
-  facts.data = json["data"];
-  facts.samples = json["samples"];
-  facts.micro_batch = json["micro_batch"];
-  facts.resumes = json["resumes"];
+  facts.version = json.value("version", facts.version);
+  facts.device = json.value("device", facts.device);
+  facts.dtype = json.value("dtype", facts.dtype);
+  facts.configuration = json.value("configuration", facts.configuration);
+  facts.data = json.value("data", facts.data);
+  facts.samples = json.value("samples", facts.samples);
+  facts.micro_batch = json.value("micro_batch", facts.micro_batch);
+  facts.resumes = json.value("resumes", facts.resumes);
   return facts;
 }
 

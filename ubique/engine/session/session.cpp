@@ -4,7 +4,9 @@
 
 #include "ubique/base/terminal/log.h"
 #include "ubique/device/numerics.h"
+#include "ubique/dist/world.h"
 #include "ubique/engine/session/first_use.h"
+#include "ubique/engine/session/rank_wishes.h"
 #include "ubique/plan/report.h"
 
 namespace ubique::engine {
@@ -14,6 +16,7 @@ Session::Session(const Request& request, plan::Mode mode)
       fallback_(request.fallback),
       stop_(request.stop_requested) {
   wishes.mode = mode;
+  share_machine(dist::world().place(), wishes);
 }
 
 Session::Session(plan::Plan plan) : plan_(std::move(plan)) {

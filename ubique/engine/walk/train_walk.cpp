@@ -7,19 +7,13 @@
 #include "ubique/base/files/file.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/text.h"
-#include "ubique/device/host.h"
 #include "ubique/dist/world.h"
 #include "ubique/engine/run/run_yaml.h"
+#include "ubique/engine/session/rank_wishes.h"
 #include "ubique/plan/needs.h"
 
 namespace ubique::engine {
 namespace {
-
-/// The processes of a machine share its cores.
-void share_cores(const dist::Place& place, plan::Wishes& wishes) {
-  if (place.local_size == 1 || wishes.threads > 0) return;
-  wishes.threads = std::max(1, device::host().cores / place.local_size);
-}
 
 /// The older projects' switch: off means f32, on prefers half precision where the device does it
 /// well.
@@ -78,13 +72,14 @@ void check_processes(const Session& session, const dist::Place& place,
 }
 
 /// The other ranks hear why one ends.
-TrainResult train_with_others(Task& task, const Session& session, const TrainOptions& options) {
+template <typename Work>
+void with_others(const Work& work) {
+  const auto& world = dist::world();
   try {
-    auto result = train(task, session, options);
-    dist::world().gather("done");  // its files are there for all
-    return result;
+    work();
+    world.gather("done");  // its files are there for all
   } catch (const std::exception& error) {
-    dist::world().leave(fmt::format("rank {} ended: {}", dist::world().rank(), error.what()));
+    world.leave(fmt::format("rank {} ended: {}", world.rank(), error.what()));
     throw;
   }
 }
@@ -141,25 +136,25 @@ Trained train_walk(Session& session, Request request, const MakeTask& make_task)
   apply_fp16_switch(request.config, session.wishes);
   request.model = request.config.get<std::string>("model", "");
   const auto place = dist::read_place(dist::process_environment);
-  const auto own = device::device_of_process(device::parse_request(session.wishes.device),
-                                             place.local_rank, place.local_size);
-  if (!own.empty()) session.wishes.device = own;
-  share_cores(place, session.wishes);
+  share_machine(place, session.wishes);
   const auto& device = session.device();
   check_processes(session, place, device, trained.dry_run);
   session.wishes.world_size = std::max(session.wishes.world_size, place.size);
   request.device = device.facts.backend;
 
-  trained.task = make_task(request);
-  request.config.finish();
-  options.configuration = run_yaml(request.config.resolved());
-  session.start(trained.task->model().needs());
-  if (options.resume) warn_of_changes(options);
-  if (trained.dry_run) return trained;
-  log::info("{} into {}", session.plan().needs, options.folder.string());
-  dist::join(place);
-  if (place.size > 1) log::info("{} processes, started by {}", place.size, place.launcher);
-  trained.result = train_with_others(*trained.task, session, options);
+  // Before the data are read: a rank that has none tells the others at once.
+  if (!trained.dry_run) dist::join(place);
+  with_others([&] {
+    trained.task = make_task(request);
+    request.config.finish();
+    options.configuration = run_yaml(request.config.resolved());
+    session.start(trained.task->model().needs());
+    if (options.resume) warn_of_changes(options);
+    if (trained.dry_run) return;
+    log::info("{} into {}", session.plan().needs, options.folder.string());
+    if (place.size > 1) log::info("{} processes, started by {}", place.size, place.launcher);
+    trained.result = train(*trained.task, session, options);
+  });
   return trained;
 }
 

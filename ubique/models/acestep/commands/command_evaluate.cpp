@@ -5,7 +5,9 @@
 #include "ubique/base/error.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/terminal/table.h"
+#include "ubique/base/text/json.h"
 #include "ubique/base/text/printable.h"
+#include "ubique/engine/ranks/rank_jobs.h"
 #include "ubique/engine/session/session.h"
 #include "ubique/io/audio/audio_file.h"
 #include "ubique/models/acestep/commands/data_commands.h"
@@ -26,20 +28,36 @@ struct CodecResult {
   std::int64_t clips = 0, missing = 0;
 };
 
-/// The beginnings of the songs' own sound files, where they are still there.
+/// The five scores of a clip, or why it has none.
+Json evaluate_clip(Parts& parts, const data::PreparedClip& clip, double seconds) {
+  try {
+    const auto sound = clip_sound(io::read_audio(clip.audio), seconds, clip.key);
+    const auto scores = score_codec(parts.dcae(), parts.vocoder(), sound);
+    return {{"scores",
+             {scores.dcae_log_mel, scores.vocoder_log_mel, scores.vocoder_spectral,
+              scores.chain_log_mel, scores.chain_spectral}}};
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Input) throw;
+    const auto text = fmt::format("{}: {}", printable(clip.key), error.what());
+    log::warn("{}", text);
+    return {{"warnings", Json::array({text})}};
+  }
+}
+
+/// All ranks: the beginnings of the songs' own sound files, where they are still there.
 CodecResult evaluate_codec(Parts& parts, const std::vector<data::PreparedClip>& clips,
                            double seconds) {
   CodecResult result;
-  for (const auto& clip : clips) {
-    try {
-      const auto sound = clip_sound(io::read_audio(clip.audio), seconds, clip.key);
-      result.mean += score_codec(parts.dcae(), parts.vocoder(), sound);
-      ++result.clips;
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::Input) throw;
-      log::warn("{}: {}", printable(clip.key), error.what());
+  for (const auto& clip : engine::share_jobs(std::ssize(clips), [&](std::int64_t i) {
+         return evaluate_clip(parts, clips[static_cast<std::size_t>(i)], seconds);
+       })) {
+    if (!clip.contains("scores")) {
       ++result.missing;
+      continue;
     }
+    const auto& scores = clip["scores"];
+    result.mean += CodecScores{scores[0], scores[1], scores[2], scores[3], scores[4]};
+    ++result.clips;
   }
   if (result.clips > 0) result.mean = result.mean.divided(static_cast<double>(result.clips));
   return result;

@@ -2,12 +2,11 @@
 // `ubique evaluate acestep music`: songs from tags of synthetic music, and what is heard in them.
 #include <fmt/format.h>
 
-#include <iostream>
-
 #include "ubique/base/files/file.h"
 #include "ubique/base/files/output_path.h"
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/json.h"
+#include "ubique/engine/ranks/rank_progress.h"
 #include "ubique/engine/session/session.h"
 #include "ubique/models/acestep/commands/commands.h"
 #include "ubique/models/acestep/commands/music_commands.h"
@@ -81,15 +80,14 @@ class MusicTests {
                                       const std::vector<data::MusicPiece>& pieces,
                                       const Hear& hear) {
     if (stopped_) return {};
-    Progress progress(
-        {.title = name, .total = settings_.count, .unit = "pieces", .style = request_.progress},
-        std::cerr);
+    engine::RankProgress progress(
+        {.title = name, .total = settings_.count, .unit = "pieces", .style = request_.progress});
     auto all = hear([&] {
       progress.advance();
-      stopped_ = request_.stop_requested && request_.stop_requested();
-      return !stopped_;
+      return !(request_.stop_requested && request_.stop_requested());
     });
     progress.finish();
+    stopped_ = std::ssize(all) < settings_.count;
     tests_.push_back({name, score_heard(pieces, all)});
     return all;
   }
@@ -151,7 +149,9 @@ engine::Outcome evaluate_music(const engine::Request& request) {
   auto outcome = outcome_of_tests(tests);
   outcome.json["model"] = model.string();
   outcome.json["device"] = session.facts().label();
-  if (!request.output.empty()) write_file(request.output, json_text(outcome.json, 2) + "\n");
+  if (!request.output.empty() && dist::world().is_first()) {
+    write_file(request.output, json_text(outcome.json, 2) + "\n");
+  }
   return outcome;
 }
 

@@ -7,6 +7,9 @@
 
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/terminal/table.h"
+#include "ubique/base/text/json.h"
+#include "ubique/dist/world.h"
+#include "ubique/engine/ranks/rank_jobs.h"
 #include "ubique/engine/session/session.h"
 #include "ubique/models/acestep/commands/commands.h"
 #include "ubique/models/acestep/commands/song_files.h"
@@ -39,7 +42,8 @@ engine::Outcome show_presets(const Config& config) {
 /// The progress bar of the stage that runs.
 class StageBar {
  public:
-  explicit StageBar(ProgressStyle style) : style_(style) {}
+  explicit StageBar(ProgressStyle style)
+      : style_(dist::world().is_first() ? style : ProgressStyle::Silent) {}
 
   void show(const SongProgress& now) {
     if (!bar_ || now.stage != stage_) {
@@ -65,35 +69,36 @@ class StageBar {
   std::int64_t shown_ = 0;
 };
 
-struct Written {
-  std::vector<SongFiles> files;
-  std::vector<double> seconds;
-};
+/// What is said of a song whose files are written.
+Json entry_of(const SongFiles& paths, double seconds, std::int64_t seed) {
+  Json entry = {{"sound", paths.sound.string()},
+                {"json", paths.json.string()},
+                {"seconds", seconds},
+                {"seed", seed}};
+  if (!paths.picture.empty()) entry["picture"] = paths.picture.string();
+  return entry;
+}
 
-engine::Outcome outcome_of(const Written& written, const SongRequest& song,
+/// `songs`: one for each variation, null if it was not made.
+engine::Outcome outcome_of(const std::vector<Json>& songs, const SongRequest& song,
                            const SongResult& result) {
   engine::Outcome outcome;
   outcome.json = json_document("acestep_run", 1);
   outcome.json["songs"] = Json::array();
-  for (std::size_t i = 0; i < written.files.size(); ++i) {
-    const auto& paths = written.files[i];
-    const auto seed = song.seed(static_cast<std::int64_t>(i));
-    outcome.text += fmt::format("{}: {:.2f} seconds, seed {}\n", paths.sound.string(),
-                                written.seconds[i], seed);
-    Json entry = {{"sound", paths.sound.string()},
-                  {"json", paths.json.string()},
-                  {"seconds", written.seconds[i]},
-                  {"seed", seed}};
-    if (!paths.picture.empty()) entry["picture"] = paths.picture.string();
+  for (const auto& entry : songs) {
+    if (entry.is_null()) continue;
+    outcome.text += fmt::format("{}: {:.2f} seconds, seed {}\n", entry["sound"].get<std::string>(),
+                                entry["seconds"].get<double>(), entry["seed"].get<std::int64_t>());
     outcome.json["songs"].push_back(entry);
   }
+  const auto made = outcome.json["songs"].size();
+  const bool stopped = made < songs.size();
   outcome.json["timecosts"] = {{"preprocess", result.times.text},
                                {"diffusion", result.times.diffusion},
                                {"latent2audio", result.times.decoding}};
-  outcome.json["stopped"] = result.stopped;
-  if (result.stopped) {
-    outcome.text +=
-        fmt::format("stopped; {} of {} songs made\n", written.files.size(), song.variations);
+  outcome.json["stopped"] = stopped;
+  if (stopped) {
+    outcome.text += fmt::format("stopped; {} of {} songs made\n", made, song.variations);
     outcome.code = ExitCode::Interrupted;
   }
   log::debug("text {:.2f} s, diffusion {:.2f} s, decoding {:.2f} s", result.times.text,
@@ -141,7 +146,9 @@ engine::Outcome run_song(const engine::Request& request) {
   if (session.plan().memory_format.value == probe::Layout::ChannelsLast) parts.use_channels_last();
   if (halves_vocoder(session.plan())) parts.use_half_vocoder();
   if (weights) parts.keep_transformer_in(*weights);
+  const engine::RankJobs share(song.variations);
   const SongOptions options{.batch = std::min(song.variations, session.plan().micro_batch.value),
+                            .chosen = share.mine(),
                             .record = session.plan().graph_capture.value,
                             .tile = size.tile,
                             .longest_convolution = longest_convolution(session.plan())};
@@ -149,18 +156,19 @@ engine::Outcome run_song(const engine::Request& request) {
                     .device = session.plan().device.value,
                     .dtype = std::string(to_string(session.plan().dtype.value))};
   StageBar bar(request.progress);
-  Written written;
+  std::vector<Json> written;
   SongHooks hooks;
   hooks.progress = [&](const SongProgress& now) { bar.show(now); };
   hooks.stop = request.stop_requested;
   hooks.finished = [&](const MadeSong& made) {
     record.times = made.times;
-    written.files.push_back(writer.write(made, inputs.request, record));
-    written.seconds.push_back(made.audio.seconds());
+    written.push_back(entry_of(writer.write(made, inputs.request, record), made.audio.seconds(),
+                               song.seed(made.variation)));
   };
   try {
-    const auto result = make_song(inputs, parts, options, hooks);
-    return outcome_of(written, song, result);
+    SongResult result;
+    if (!options.chosen.empty()) result = make_song(inputs, parts, options, hooks);
+    return outcome_of(share.collect(std::move(written)), song, result);
   } catch (const NotFinite& failure) {
     const auto replay = writer.write_replay(inputs.request, failure, record);
     throw Error(failure.kind(),

@@ -11,6 +11,7 @@
 #include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 #include "ubique/data/audio/pictures.h"
+#include "ubique/dist/world.h"
 #include "ubique/io/audio/audio_file.h"
 
 namespace ubique::acestep {
@@ -70,7 +71,7 @@ SongWriter::SongWriter(const engine::Request& request, SongRequest& song)
     stem_ = fs::path(output).replace_extension();
   } else {
     ending_ = "." + song.output.format;
-    stem_ = output / free_name(output, name);
+    stem_ = output / dist::world().from_first(free_name(output, name));  // one for all ranks
   }
   for (std::int64_t i = 0; i < variations_; ++i) io::check_audio_output(files(i).sound);
   check_output_file(files(0).json);

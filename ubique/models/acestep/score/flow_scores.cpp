@@ -8,6 +8,9 @@
 
 #include <algorithm>
 
+#include "ubique/base/text/json.h"
+#include "ubique/engine/ranks/rank_jobs.h"
+
 namespace ubique::acestep {
 
 engine::Scores FlowScores::named() const {
@@ -25,14 +28,17 @@ FlowScores score_flow(const Dit& dit, const Umt5& text_encoder, const SongDatase
   const auto device = dit.weights().text.bias.device();
   FlowScores scores{.by_sigma = std::vector<double>(kScoreSigmas.size(), 0.0)};
   scores.clips = most > 0 ? std::min(most, all) : all;
-  for (std::int64_t clip = 0; clip < scores.clips; ++clip) {
+  const auto losses_of = [&](std::int64_t clip) -> Json {
     auto batch = songs.fixed_batch(clip, kScoreSigmas);
     for (auto& [name, tensor] : batch.tensors) tensor = tensor.to(device);
     const auto loss =
         song_loss(dit, text_encoder, batch, {.ssl_coefficient = 0}).by_item.cpu().contiguous();
     const auto* values = loss.const_data_ptr<float>();
+    return std::vector<float>(values, values + kScoreSigmas.size());
+  };
+  for (const auto& losses : engine::share_jobs(scores.clips, losses_of)) {
     for (std::size_t i = 0; i < kScoreSigmas.size(); ++i) {
-      scores.by_sigma[i] += static_cast<double>(values[i]) / static_cast<double>(scores.clips);
+      scores.by_sigma[i] += losses[i].get<double>() / static_cast<double>(scores.clips);
     }
   }
   for (const auto value : scores.by_sigma) {

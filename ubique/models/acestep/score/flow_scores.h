@@ -21,7 +21,7 @@ struct FlowScores {
   engine::Scores named() const;  ///< "loss", then "sigma_0.1" and so on
 };
 
-/// Of the first `most` clips (0: all), without gradients and dropout.
+/// Of the first `most` clips (0: all), without gradients and dropout. All ranks, each its share.
 FlowScores score_flow(const Dit& dit, const Umt5& text_encoder, const SongDataset& songs,
                       std::int64_t most = 0);
 

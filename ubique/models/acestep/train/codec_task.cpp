@@ -9,6 +9,7 @@
 #include "ubique/base/text/printable.h"
 #include "ubique/data/audio/pictures.h"
 #include "ubique/data/music/analysis.h"
+#include "ubique/engine/ranks/rank_jobs.h"
 #include "ubique/engine/walk/open_model.h"
 #include "ubique/models/acestep/files/weights.h"
 #include "ubique/models/acestep/train/codec_data.h"
@@ -153,19 +154,18 @@ class DcaeTask final : public CodecTask {
   engine::Model& model() override { return *model_; }
 
   engine::Scores validate() override {
-    double absolute = 0, squared = 0, mean = 0, squares = 0;
-    for (std::int64_t i = 0; i < held_out_.size(); ++i) {
+    const auto sums = engine::share_sums(held_out_.size(), 4, [&](std::int64_t i) {
       const auto [wanted, latents, made] = there_and_back(i);
-      absolute += (made - wanted).abs().mean().item<double>();
-      squared += ((made - wanted) / 7).square().mean().item<double>();
-      mean += latents.mean().item<double>();
-      squares += latents.square().mean().item<double>();
-    }
+      return std::vector<double>{(made - wanted).abs().mean().item<double>(),
+                                 ((made - wanted) / 7).square().mean().item<double>(),
+                                 latents.mean().item<double>(),
+                                 latents.square().mean().item<double>()};
+    });
     const auto count = static_cast<double>(held_out_.size());
-    return {{"mel", absolute / count},
-            {"squared", squared / count},
-            {"latent_mean", mean / count},
-            {"latent_power", squares / count}};
+    return {{"mel", sums[0] / count},
+            {"squared", sums[1] / count},
+            {"latent_mean", sums[2] / count},
+            {"latent_power", sums[3] / count}};
   }
 
   std::vector<engine::ReportPicture> pictures() override {
@@ -201,34 +201,37 @@ class VocoderTask final : public CodecTask {
 
   /// Distances, and whether chord and timbre are still heard in the sound that comes out.
   engine::Scores validate() override {
-    const auto& distance = model_->distance();
-    double mel = 0, stft = 0, chords = 0, timbres = 0;
-    for (std::int64_t i = 0; i < held_out_.size(); ++i) {
-      const auto batch = piece(i);
-      const auto& vocoder = model_->vocoder();
-      const auto device = vocoder.weights().input.weight.device();
-      const auto wanted = batch.tensors.at("sound").to(device);
-      const auto made =
-          vocoder.forward(batch.tensors.at("log_mel").to(device)).squeeze(1).to(at::kFloat);
-      constexpr double kLeast = 1e-3;
-      mel += (distance.log_mel(made, kLeast) - distance.log_mel(wanted, kLeast))
-                 .abs()
-                 .mean()
-                 .item<double>();
-      stft += distance.stft_distance(made, wanted).item<double>();
-      const auto before = data::hear_music(audio_of(wanted)),
-                 after = data::hear_music(audio_of(made));
-      chords += before.root == after.root && before.mode == after.mode ? 1 : 0;
-      timbres += before.timbre == after.timbre ? 1 : 0;
-    }
+    const auto sums =
+        engine::share_sums(held_out_.size(), 4, [&](std::int64_t i) { return compare(i); });
     const auto count = static_cast<double>(held_out_.size());
-    return {{"mel", mel / count},
-            {"stft", stft / count},
-            {"chord_kept", chords / count},
-            {"timbre_kept", timbres / count}};
+    return {{"mel", sums[0] / count},
+            {"stft", sums[1] / count},
+            {"chord_kept", sums[2] / count},
+            {"timbre_kept", sums[3] / count}};
   }
 
  private:
+  /// The four scores of one piece.
+  std::vector<double> compare(std::int64_t index) const {
+    const auto& distance = model_->distance();
+    const auto batch = piece(index);
+    const auto& vocoder = model_->vocoder();
+    const auto device = vocoder.weights().input.weight.device();
+    const auto wanted = batch.tensors.at("sound").to(device);
+    const auto made =
+        vocoder.forward(batch.tensors.at("log_mel").to(device)).squeeze(1).to(at::kFloat);
+    constexpr double kLeast = 1e-3;
+    const auto mel = (distance.log_mel(made, kLeast) - distance.log_mel(wanted, kLeast))
+                         .abs()
+                         .mean()
+                         .item<double>();
+    const auto before = data::hear_music(audio_of(wanted)),
+               after = data::hear_music(audio_of(made));
+    const bool chord = before.root == after.root && before.mode == after.mode;
+    return {mel, distance.stft_distance(made, wanted).item<double>(), chord ? 1.0 : 0.0,
+            before.timbre == after.timbre ? 1.0 : 0.0};
+  }
+
   static io::Audio audio_of(const at::Tensor& sound) {
     const auto host = sound.detach().to(at::kCPU).contiguous();
     io::Audio audio{.rate = data::kMusicRate, .channels = 1};

@@ -53,7 +53,11 @@ class SongMaker {
         parts_(parts),
         options_(options),
         hooks_(hooks),
-        sampling_(sample_options(request_, parts.folder().networks)) {
+        sampling_(sample_options(request_, parts.folder().networks)),
+        chosen_(options.chosen) {
+    for (std::int64_t i = 0; options.chosen.empty() && i < request_.variations; ++i) {
+      chosen_.push_back(i);
+    }
     if (request_.task == SongTask::Edit) sampling_.weak = {};  // its null branch is an empty one
     if (options_.record) sampling_.recorder = &parts_.recorder();
   }
@@ -161,7 +165,8 @@ class SongMaker {
     const bool fresh = use == NoiseUse::Start || use == NoiseUse::Step;
     std::vector<at::Tensor> rows;
     for (auto i = first_; i < first_ + items_; ++i) {
-      const auto seed = fresh ? request_.seed(i) : request_.retake_seed(i);
+      const auto which = variation(i);
+      const auto seed = fresh ? request_.seed(which) : request_.retake_seed(which);
       rows.push_back(
           song_noise(seed, use, number, config.in_channels, config.patch_height, frames));
     }
@@ -169,8 +174,8 @@ class SongMaker {
   }
 
   void diffuse_all(const at::Tensor& source) {
-    for (first_ = 0; first_ < request_.variations; first_ += items_) {
-      items_ = std::min(options_.batch, request_.variations - first_);
+    for (first_ = 0; first_ < std::ssize(chosen_); first_ += items_) {
+      items_ = std::min(options_.batch, std::ssize(chosen_) - first_);
       const auto made = diffuse(source.defined() ? source.expand({items_, -1, -1, -1}) : source);
       for (std::int64_t i = 0; i < items_; ++i) latents_.push_back(made[i].cpu());
     }
@@ -225,7 +230,7 @@ class SongMaker {
       const auto number = static_cast<std::int64_t>(step) + 1;
       check_finite(latents, SongStage::Diffusion, number, parts_.dtype_of(Part::Transformer));
       const auto per_batch = static_cast<std::int64_t>(steps);
-      const auto batches = (request_.variations + options_.batch - 1) / options_.batch;
+      const auto batches = (std::ssize(chosen_) + options_.batch - 1) / options_.batch;
       const auto done = first_ / options_.batch * per_batch + number, total = batches * per_batch;
       ++taken_;
       const auto each = sampling_watch_.seconds() / static_cast<double>(taken_);
@@ -247,7 +252,7 @@ class SongMaker {
       }
       const auto& latents = latents_[static_cast<std::size_t>(i)];
       const Stopwatch watch;
-      MadeSong made{.variation = i, .audio = decode(latents, i), .latents = latents};
+      MadeSong made{.variation = variation(i), .audio = decode(latents, i), .latents = latents};
       result_.times.decoding += watch.seconds();
       made.times = result_.times;
       if (hooks_.finished) hooks_.finished(made);
@@ -257,20 +262,24 @@ class SongMaker {
     release(Part::Vocoder);
   }
 
-  /// The sound of one variation, tile by tile.
-  io::Audio decode(const at::Tensor& latents, std::int64_t variation) {
+  std::int64_t variation(std::int64_t index) const {
+    return chosen_[static_cast<std::size_t>(index)];
+  }
+
+  /// The sound of one of the chosen variations, tile by tile.
+  io::Audio decode(const at::Tensor& latents, std::int64_t index) {
     const auto& dcae = parts_.dcae();
     const auto& vocoder = parts_.vocoder();
     const auto limit = options_.longest_convolution;
     const DecodeOptions options{.rate = kSongRate,
                                 .tile = tile_for(dcae, vocoder, limit, options_.tile)};
     const auto tiles = (latents.size(-1) + options.tile - 1) / options.tile;
-    auto done = variation * tiles;
+    auto done = index * tiles;
     const auto total = static_cast<std::int64_t>(latents_.size()) * tiles;
     report(SongStage::Decoding, done, total);
     auto audio = decoded_sound(dcae, vocoder, latents.unsqueeze(0).to(parts_.device()), options,
                                [&](const at::Tensor& samples) {
-                                 if (hooks_.sound) hooks_.sound(variation, samples);
+                                 if (hooks_.sound) hooks_.sound(variation(index), samples);
                                  report(SongStage::Decoding, ++done, total);
                                });
     const auto samples = at::from_blob(
@@ -290,7 +299,8 @@ class SongMaker {
   SampleOptions sampling_;
   std::vector<std::unique_ptr<nn::LoraModule>> adapters_;
   SongContexts contexts_, target_contexts_;
-  std::int64_t first_ = 0, items_ = 1;  // variations of the batch
+  std::vector<std::int64_t> chosen_;    // variations
+  std::int64_t first_ = 0, items_ = 1;  // of them in the batch
   std::vector<at::Tensor> latents_;     // of finished variations, on the host
   std::int64_t taken_ = 0;              // steps in this call
   Stopwatch sampling_watch_;

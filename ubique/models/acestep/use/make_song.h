@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "ubique/base/error.h"
 #include "ubique/models/acestep/files/parts.h"
@@ -49,7 +50,9 @@ struct SongHooks {
 };
 
 struct SongOptions {
-  std::int64_t batch = 1;     ///< variations at once
+  std::int64_t batch = 1;  ///< variations at once
+  /// Which of the request's variations, in this order; empty: all of them.
+  std::vector<std::int64_t> chosen = {};
   bool release_parts = true;  ///< each network as soon as its stage is over
   bool record = false;        ///< passes of the transformer for replay (Plan::graph_capture)
   std::int64_t tile = kDecodeTile;  ///< latent frames that are decoded at once

@@ -8,6 +8,7 @@
 
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/printable.h"
+#include "ubique/engine/ranks/rank_jobs.h"
 #include "ubique/engine/session/session.h"
 #include "ubique/models/codelm/commands/commands.h"
 #include "ubique/models/codelm/commands/run_prompts.h"
@@ -58,6 +59,7 @@ class Completions {
       : request_(request),
         settings_(settings),
         tokenizer_(tokenizer),
+        share_(std::ssize(settings.prompts)),
         made_(settings.prompts.size()) {
     for (const auto& prompt : settings.prompts) {
       tokens_.push_back(prompt_tokens(prompt, tokenizer));
@@ -71,7 +73,8 @@ class Completions {
     nn::Generator generator(decoder, tokenizer_);
     auto options = settings_.generate;
     options.stop_tokens = config.end_tokens;
-    for (std::size_t i = 0; i < made_.size(); ++i) {
+    for (const auto job : share_.mine()) {
+      const auto i = static_cast<std::size_t>(job);
       generator.submit({.prompt = tokens_[i],
                         .options = options,
                         .show = [this](std::string_view text) { return show(text); },
@@ -81,6 +84,7 @@ class Completions {
     const auto start = std::chrono::steady_clock::now();
     while (generator.step()) {
     }
+    collect();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
     seconds_ = std::max(taken.count(), 1e-9);
   }
@@ -119,6 +123,22 @@ class Completions {
     return !(request_.stop_requested && request_.stop_requested());
   }
 
+  /// Gets what the other ranks made.
+  void collect() {
+    std::vector<Json> mine;
+    for (const auto job : share_.mine()) {
+      const auto& made = made_[static_cast<std::size_t>(job)];
+      mine.push_back({made.text, made.tokens, static_cast<int>(made.end), made.passes});
+    }
+    const auto all = share_.collect(std::move(mine));
+    for (std::size_t i = 0; i < made_.size(); ++i) {
+      made_[i] = {.text = all[i][0],
+                  .tokens = all[i][1].get<std::vector<std::int32_t>>(),
+                  .end = static_cast<nn::CompletionEnd>(all[i][2].get<int>()),
+                  .passes = all[i][3]};
+    }
+  }
+
   Json result_of(std::size_t i) const {
     const auto& made = made_[i];
     return {{"completion", made.text},
@@ -131,6 +151,7 @@ class Completions {
   const engine::Request& request_;
   const RunSettings& settings_;
   const io::Tokenizer& tokenizer_;
+  engine::RankJobs share_;
   std::vector<std::vector<std::int32_t>> tokens_;  // of the prompts
   std::vector<nn::Completion> made_;
   bool streams_ = false;
@@ -138,8 +159,14 @@ class Completions {
 };
 
 engine::Outcome run_codelm(const engine::Request& request) {
-  if (request.config.get("chat", false)) return run_codelm_chat(request);
-  if (request.config.get("worker", false)) return run_codelm_worker(request);
+  if (request.config.get("chat", false)) {
+    engine::require_one_process("a chat");
+    return run_codelm_chat(request);
+  }
+  if (request.config.get("worker", false)) {
+    engine::require_one_process("a worker");
+    return run_codelm_worker(request);
+  }
   const auto settings = read_run_settings(request);
   engine::Session session(request, plan::Mode::Run);
   request.config.finish();

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "ubique/engine/ranks/rank_jobs.h"
 #include "ubique/models/codelm/net/model.h"
 
 namespace ubique::codelm {
@@ -16,21 +17,21 @@ TokenScores evaluate_perplexity(const Codelm& network, const CodeDataset& rows,
   const at::NoGradGuard no_gradients;
   const auto count = most_rows > 0 ? std::min(most_rows, rows.size()) : rows.size();
   const auto device = network.head().device();
-  TokenScores scores;
-  double loss = 0, correct = 0;
-  for (std::int64_t first = 0; first < count; first += batch) {
+  const auto batches = (count + batch - 1) / batch;
+  const auto sums_of = [&](std::int64_t number) -> std::vector<double> {
     std::vector<std::int64_t> indices;
+    const auto first = number * batch;
     for (auto i = first; i < std::min(first + batch, count); ++i) indices.push_back(i);
     auto loaded = rows.load(indices, engine::SampleRandoms(Random(0)));
     for (auto& [name, tensor] : loaded.tensors) tensor = tensor.to(device);
     const auto part = batch_loss(network, loaded, {});
-    loss += part.sum.item<double>();
-    correct += part.correct.item<double>();
-    scores.tokens += loaded.weight;
-  }
+    return {part.sum.item<double>(), part.correct.item<double>(), loaded.weight};
+  };
+  const auto sums = engine::share_sums(batches, 3, sums_of);
+  TokenScores scores{.tokens = sums[2]};
   if (scores.tokens > 0) {
-    scores.loss = loss / scores.tokens;
-    scores.accuracy = correct / scores.tokens;
+    scores.loss = sums[0] / scores.tokens;
+    scores.accuracy = sums[1] / scores.tokens;
   }
   return scores;
 }

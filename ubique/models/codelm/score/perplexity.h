@@ -19,7 +19,8 @@ struct TokenScores {
   double perplexity() const { return std::exp(loss); }
 };
 
-/// Of the first `most_rows` rows (0: all), in batches of `batch`; without gradients.
+/// Of the first `most_rows` rows (0: all), in batches of `batch`; without gradients. All ranks,
+/// each its share of the batches.
 TokenScores evaluate_perplexity(const Codelm& network, const CodeDataset& rows,
                                 std::int64_t most_rows, std::int64_t batch = 8);
 

@@ -4,6 +4,7 @@
 
 #include "ubique/base/files/file.h"
 #include "ubique/base/terminal/log.h"
+#include "ubique/dist/world.h"
 #include "ubique/models/meshnet/commands/commands.h"
 #include "ubique/models/meshnet/data/study.h"
 #include "ubique/models/meshnet/score/scoring.h"
@@ -89,7 +90,9 @@ engine::Outcome evaluate_meshnet(const engine::Request& request) {
   outcome.json["model"] = request.model;
   outcome.json["part"] = part;
   outcome.json["device"] = session.facts().label();
-  if (!request.output.empty()) write_scores(request.output, scoring, outcome);
+  if (!request.output.empty() && dist::world().is_first()) {
+    write_scores(request.output, scoring, outcome);
+  }
   return outcome;
 }
 

@@ -11,6 +11,7 @@
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/csv.h"
 #include "ubique/base/text/text.h"
+#include "ubique/dist/world.h"
 #include "ubique/models/meshnet/commands/commands.h"
 #include "ubique/models/meshnet/use/open.h"
 #include "ubique/models/meshnet/use/segment_files.h"
@@ -115,7 +116,7 @@ engine::Outcome run_outcome(const SegmentFilesOptions& settings,
   outcome.text = fmt::format("{}\n{} of {} scans segmented", table.to_text(), succeeded, asked);
   if (failed > 0) outcome.text += fmt::format(", {} failed", failed);
   if (succeeded > 0) {
-    write_volumes(settings.output / "volumes.csv", done);
+    if (dist::world().is_first()) write_volumes(settings.output / "volumes.csv", done);
     outcome.text += fmt::format("; volumes in {}", (settings.output / "volumes.csv").string());
   }
   if (done.size() < asked) outcome.text += "; stopped, --skip-existing resumes";

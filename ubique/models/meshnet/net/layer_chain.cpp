@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ubique/kernels/conv/convolve.h"
+#include "ubique/models/meshnet/net/sync_norm.h"
 
 namespace ubique::meshnet {
 
@@ -48,8 +49,26 @@ std::int64_t chain_peak(std::int64_t layers, std::int64_t segments) {
 using kernels::convolve;
 using kernels::norm_act_recompute;
 
-Chain::Chain(std::vector<ChainLayer> layers, std::int64_t segments)
-    : layers_(std::move(layers)), segments_(segments) {}
+Chain::Chain(std::vector<ChainLayer> layers, std::int64_t segments, engine::PassSums* sums)
+    : layers_(std::move(layers)), segments_(segments), sums_(sums) {}
+
+at::Tensor Chain::normed(const at::Tensor& output, std::size_t layer) {
+  const auto& after = layers_[layer].after;
+  if (sums_ != nullptr) return sync_norm_act(output, after, statistics_[layer], *sums_, values_);
+  return kernels::norm_act(output, after, statistics_[layer]);
+}
+
+kernels::NormActGradients Chain::normed_backward(at::Tensor gradient, at::Tensor result,
+                                                 std::size_t layer) {
+  const auto& x = outputs_[layer];
+  const auto& after = layers_[layer].after;
+  if (sums_ != nullptr) {
+    return sync_norm_act_backward(std::move(gradient), std::move(result), x, after,
+                                  statistics_[layer], *sums_, values_);
+  }
+  return kernels::norm_act_backward(std::move(gradient), std::move(result), x, after,
+                                    statistics_[layer]);
+}
 
 bool Chain::saves(std::size_t layer) const {
   return chain_saves(static_cast<std::int64_t>(layer),
@@ -60,12 +79,13 @@ at::Tensor Chain::forward(at::Tensor image, bool save) {
   const auto last = layers_.size() - 1;
   outputs_.assign(last, {});
   statistics_.assign(last, {});
+  values_ = image.numel() / image.size(1);
   if (save) image_ = image;
   auto x = std::move(image);
   for (std::size_t i = 0; i < last; ++i) {
     auto y = convolve(x, layers_[i].weight, layers_[i].bias, layers_[i].dilation);
     x.reset();  // before the next tensor of its size is allocated
-    x = kernels::norm_act(y, layers_[i].after, statistics_[i]);
+    x = normed(y, i);
     if (save && saves(i)) outputs_[i] = std::move(y);
   }
   return convolve(x, layers_[last].weight, layers_[last].bias, layers_[last].dilation);
@@ -96,8 +116,7 @@ std::vector<ChainGradients> Chain::backward(at::Tensor gradient) {
     result[i].bias = of.bias;
     gradient = std::move(of.input);
     if (i == 0) break;
-    auto before = kernels::norm_act_backward(std::move(gradient), std::move(x), outputs_[i - 1],
-                                             layers_[i - 1].after, statistics_[i - 1]);
+    auto before = normed_backward(std::move(gradient), std::move(x), i - 1);
     outputs_[i - 1].reset();
     result[i - 1].norm_weight = before.weight;
     result[i - 1].norm_bias = before.bias;

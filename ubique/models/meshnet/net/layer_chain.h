@@ -10,6 +10,10 @@
 
 #include "ubique/kernels/conv/norm_act.h"
 
+namespace ubique::engine {
+class PassSums;
+}
+
 namespace ubique::meshnet {
 
 /// True if forward saves this layer's output, with the `layers` cut into `segments`. The first
@@ -33,7 +37,8 @@ struct ChainGradients {
 class Chain {
  public:
   /// Each of `segments` segments saves only its first convolution's output; 0 = all are saved.
-  Chain(std::vector<ChainLayer> layers, std::int64_t segments);
+  /// `sums`: batch norms take the statistics of all ranks; null: those of the image.
+  Chain(std::vector<ChainLayer> layers, std::int64_t segments, engine::PassSums* sums = nullptr);
 
   /// The last layer's output. `save` false: nothing is saved for backward.
   at::Tensor forward(at::Tensor image, bool save);
@@ -44,15 +49,21 @@ class Chain {
   bool wants_image_gradient = false;
 
   const std::vector<kernels::NormStatistics>& statistics() const { return statistics_; }
+  std::int64_t values() const { return values_; }  ///< voxels that the statistics are of
   bool spent() const { return !image_.defined(); }
   void clear();
 
  private:
   bool saves(std::size_t layer) const;
   const at::Tensor& output(std::size_t layer);  // recomputed if it was not saved
+  at::Tensor normed(const at::Tensor& output, std::size_t layer);
+  kernels::NormActGradients normed_backward(at::Tensor gradient, at::Tensor result,
+                                            std::size_t layer);
 
   std::vector<ChainLayer> layers_;
   std::int64_t segments_;
+  engine::PassSums* sums_;
+  std::int64_t values_ = 0;
   at::Tensor image_;                                 // (B, I, D, H, W)
   std::vector<at::Tensor> outputs_;                  // of all convolutions but the last
   std::vector<kernels::NormStatistics> statistics_;  // of the norms after them

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "ubique/base/error.h"
+#include "ubique/engine/ranks/pass_sums.h"
 #include "ubique/engine/step/statistics_record.h"
 #include "ubique/kernels/conv/convolve.h"
 #include "ubique/kernels/dispatch/autograd.h"
@@ -104,20 +105,25 @@ std::vector<ChainLayer> prepared_layers(const MeshNet& network, const at::Tensor
   return layers;
 }
 
-void update_running_statistics(MeshNet& network, const Chain& chain, std::int64_t values) {
+/// Statistics of several ranks change the running ones once, by the first rank of the round. The
+/// others record a change by nothing.
+void update_running_statistics(MeshNet& network, const Chain& chain) {
   const auto& config = network.config();
   if (config.norm != Norm::Batch) return;
-  const auto unbiased = static_cast<double>(values) / static_cast<double>(values - 1);
+  const auto values = static_cast<double>(chain.values()), unbiased = values / (values - 1);
+  const auto* sums = network.training_options().sums;
+  const bool changes = sums == nullptr || sums->is_first();
+  const double share = changes ? kNormMomentum : 0;
   for (std::size_t i = 0; i < config.layers(); ++i) {
     auto& bn = *network.blocks[i]->bn;
     const auto& statistics = chain.statistics()[i];
     const auto dtype = bn.running_mean.scalar_type();
     auto mean = statistics.mean.narrow(0, 0, config.channels).to(dtype);
     if (config.bias) mean = mean + network.blocks[i]->conv->bias;
-    engine::update_running(bn.running_mean, mean, kNormMomentum);
+    engine::update_running(bn.running_mean, mean, share);
     const auto variance = statistics.variance(kNormEpsilon).narrow(0, 0, config.channels);
-    engine::update_running(bn.running_var, variance.mul(unbiased).to(dtype), kNormMomentum);
-    engine::count_batch(bn.num_batches_tracked);
+    engine::update_running(bn.running_var, variance.mul(unbiased).to(dtype), share);
+    if (changes) engine::count_batch(bn.num_batches_tracked);
   }
 }
 
@@ -190,11 +196,12 @@ at::Tensor training_forward(MeshNet& network, const at::Tensor& image) {
   std::shared_ptr<ChainBackward> node;
   {
     const PlainTensors plain;
-    Chain chain(prepared_layers(network, image, form), network.training_options().segments);
+    const auto& options = network.training_options();
+    Chain chain(prepared_layers(network, image, form), options.segments, options.sums);
     chain.wants_image_gradient = for_image;
     logits =
         chain.forward(kernels::in_layout(image.detach().to(form.dtype), form.layout), recorded);
-    update_running_statistics(network, chain, values);
+    update_running_statistics(network, chain);
     if (recorded) {
       std::vector<at::Tensor> parameters;
       for (std::size_t i = 1; i < inputs.size(); ++i) parameters.push_back(inputs[i].detach());

@@ -30,6 +30,12 @@ void MeshNetModel::apply_plan(const plan::Plan& plan) {
        .channels_last = plan.memory_format.value == probe::Layout::ChannelsLast});
 }
 
+void MeshNetModel::set_pass_sums(engine::PassSums* sums) {
+  auto options = network_->training_options();
+  options.sums = sums;
+  network_->set_training_options(options);
+}
+
 engine::Step MeshNetModel::step(const engine::Batch& batch) {
   const auto logits = network_->forward(batch.tensors.at("image"));  // (B, K, D, H, W)
   return {segmentation_loss(logits, batch.tensors.at("mask"), loss_), {}};

@@ -5,13 +5,14 @@
 #include <memory>
 
 #include "ubique/engine/contract/model.h"
+#include "ubique/engine/ranks/pass_sums.h"
 #include "ubique/models/meshnet/net/loss.h"
 #include "ubique/models/meshnet/net/network.h"
 #include "ubique/models/meshnet/net/weights.h"
 
 namespace ubique::meshnet {
 
-class MeshNetModel final : public engine::Model {
+class MeshNetModel final : public engine::Model, public engine::UsesPassSums {
  public:
   explicit MeshNetModel(const MeshNetConfig& config);
   explicit MeshNetModel(const MeshNetFile& file);  ///< with its weights
@@ -24,6 +25,11 @@ class MeshNetModel final : public engine::Model {
   void apply_plan(const plan::Plan& plan) override;
   engine::Step step(const engine::Batch& batch) override;
 
+  bool wants_pass_sums() const override { return sync_batch_norm_; }
+  void set_pass_sums(engine::PassSums* sums) override;
+  /// Batch norm over what all ranks compute at once. Nothing else for one process.
+  void set_sync_batch_norm(bool on) { sync_batch_norm_ = on && settings().norm == Norm::Batch; }
+
   MeshNet& meshnet() { return *network_; }
   const MeshNetConfig& settings() const { return network_->config(); }
   void set_loss(LossOptions loss) { loss_ = std::move(loss); }
@@ -35,6 +41,7 @@ class MeshNetModel final : public engine::Model {
  private:
   std::shared_ptr<MeshNet> network_;
   LossOptions loss_;
+  bool sync_batch_norm_ = false;
 };
 
 }  // namespace ubique::meshnet

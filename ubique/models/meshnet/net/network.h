@@ -12,6 +12,10 @@
 
 #include "ubique/models/meshnet/net/config.h"
 
+namespace ubique::engine {
+class PassSums;
+}
+
 namespace ubique::meshnet {
 
 /// How a training step is computed; results differ by rounding only.
@@ -19,6 +23,7 @@ struct TrainingOptions {
   std::int64_t pad_channels_to = 1;  ///< channels are padded with zeros to a multiple of this
   std::int64_t segments = 0;  ///< gradient checkpointing: segments recomputed in backward; 0 = none
   bool channels_last = false;
+  engine::PassSums* sums = nullptr;  ///< of batch norms over several ranks; null = this batch's
 };
 
 class BatchNorm final : public torch::nn::Module {

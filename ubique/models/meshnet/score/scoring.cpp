@@ -7,12 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <future>
-#include <iostream>
 #include <map>
 
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/terminal/table.h"
 #include "ubique/base/text/json.h"
+#include "ubique/engine/ranks/rank_jobs.h"
+#include "ubique/engine/ranks/rank_progress.h"
 #include "ubique/models/meshnet/data/preprocess.h"
 #include "ubique/models/meshnet/score/statistics.h"
 
@@ -77,6 +78,19 @@ Json summary_json(std::span<const SubjectScore> scores) {
   return json;
 }
 
+Scoring scoring_of(const std::vector<Json>& results) {
+  Scoring scoring;
+  for (const auto& result : results) {
+    if (result.is_null()) continue;  // stopped before
+    if (result.contains("error")) {
+      scoring.failed.push_back({result["id"], result["error"]});
+    } else {
+      scoring.scores.push_back(read_subject_score(result));
+    }
+  }
+  return scoring;
+}
+
 Json number_or_text(double value) { return std::isfinite(value) ? Json(value) : Json("inf"); }
 
 }  // namespace
@@ -91,41 +105,69 @@ double score_of(const SubjectScore& score, std::string_view name) {
   return score.mcc();
 }
 
+Json to_json(const SubjectScore& score) {
+  Json classes = Json::array();
+  for (const auto& c : score.classes) classes.push_back({c.tp, c.fp, c.fn, c.tn});
+  return {{"id", score.id},
+          {"size_bin", score.size_bin},
+          {"classes", classes},
+          {"truth_mm3", score.truth_mm3},
+          {"predicted_mm3", score.predicted_mm3}};
+}
+
+SubjectScore read_subject_score(const Json& json) {
+  SubjectScore score;
+  score.id = json["id"];
+  score.size_bin = json["size_bin"];
+  for (const auto& c : json["classes"]) score.classes.push_back({c[0], c[1], c[2], c[3]});
+  score.truth_mm3 = json["truth_mm3"];
+  score.predicted_mm3 = json["predicted_mm3"];
+  return score;
+}
+
 Scoring score_subjects(ScanSegmenter& segmenter, const MeshNetConfig& network,
                        std::span<const data::Subject> subjects,
                        std::span<const std::string> size_bins, const ScoringOptions& options) {
-  Progress progress({.title = "evaluate",
-                     .total = static_cast<std::int64_t>(subjects.size()),
-                     .unit = "scans",
-                     .style = options.progress},
-                    std::cerr);
+  std::vector<std::string> names;
+  for (const auto& subject : subjects) names.push_back(subject.id);
+  const engine::RankJobs share(std::ssize(subjects), names);
+  engine::RankProgress progress({.title = "evaluate",
+                                 .total = std::ssize(subjects),
+                                 .unit = "scans",
+                                 .style = options.progress});
   const auto how = prepare_options(network, options.threads);
-  const auto prepare = [&](std::size_t i) -> std::future<data::PreparedSample> {
-    if (i >= subjects.size()) return {};
-    return std::async(std::launch::async, [subject = subjects[i], how] {
+  const auto mine = share.mine();
+  const auto subject_of = [&](std::size_t k) -> const data::Subject& {
+    return subjects[static_cast<std::size_t>(mine[k])];
+  };
+  const auto prepare = [&](std::size_t next) -> std::future<data::PreparedSample> {
+    if (next >= mine.size()) return {};
+    return std::async(std::launch::async, [subject = subject_of(next), how] {
       data::require_mask(subject);
       return data::prepare_sample(subject, how);
     });
   };
-  Scoring scoring;
+  std::vector<Json> done;
   auto next = prepare(0);
-  for (std::size_t i = 0; i < subjects.size() && !(options.stop && options.stop()); ++i) {
+  for (std::size_t k = 0; k < mine.size() && !(options.stop && options.stop()); ++k) {
+    const auto& id = subject_of(k).id;
     auto current = std::move(next);
-    next = prepare(i + 1);
+    next = prepare(k + 1);
     try {
       auto score = score_subject(segmenter, network, current.get(), options.components);
-      score.id = subjects[i].id;
-      if (i < size_bins.size()) score.size_bin = size_bins[i];
+      score.id = id;
+      if (!size_bins.empty()) score.size_bin = size_bins[static_cast<std::size_t>(mine[k])];
       progress.advance(1, fmt::format("{} dice {:.3f}", score.id, score.lesion_dice()));
-      scoring.scores.push_back(std::move(score));
+      done.push_back(to_json(score));
     } catch (const data::UnusableScan& error) {
       log::error("{}", error.what());
-      progress.advance(1, subjects[i].id + " failed");
-      scoring.failed.push_back({subjects[i].id, error.what()});
+      progress.advance(1, id + " failed");
+      done.push_back({{"id", id}, {"error", error.what()}});
     }
   }
   if (next.valid()) next.wait();
-  return scoring;
+  progress.finish();
+  return scoring_of(share.collect(std::move(done)));
 }
 
 engine::Scores mean_scores(std::span<const SubjectScore> scores) {

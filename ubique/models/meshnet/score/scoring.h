@@ -27,13 +27,18 @@ struct ScoringOptions {
   std::function<bool()> stop;
 };
 
+/// A subject's score as ranks send it to each other, and back.
+Json to_json(const SubjectScore& score);
+SubjectScore read_subject_score(const Json& json);
+
 struct Scoring {
   std::vector<SubjectScore> scores;
   std::vector<data::UnusableSubject> failed;
 };
 
 /// Segments each subject's scan, conformed for the network without the cache, and compares it with
-/// the mask on that grid. A subject that cannot be read, or has no mask, is listed in `failed`.
+/// the mask on that grid; all ranks, each its share of the subjects. A subject that cannot be read,
+/// or has no mask, is listed in `failed`.
 Scoring score_subjects(ScanSegmenter& segmenter, const MeshNetConfig& network,
                        std::span<const data::Subject> subjects,
                        std::span<const std::string> size_bins, const ScoringOptions& options);

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "ubique/base/terminal/log.h"
+#include "ubique/engine/ranks/rank_jobs.h"
 #include "ubique/models/meshnet/score/scoring.h"
 #include "ubique/models/meshnet/use/open.h"
 #include "ubique/models/meshnet/use/overlay.h"
@@ -83,7 +84,9 @@ std::vector<engine::Option> meshnet_train_options() {
   const auto loss = engine::in_group(
       engine::kTrainingGroup,
       {{"--bg-weight", "bg_weight", "X", "weight of the background in the loss (0.5)"},
-       {"--label-smoothing", "label_smoothing", "X", "share given to the other classes (0.01)"}});
+       {"--label-smoothing", "label_smoothing", "X", "share given to the other classes (0.01)"},
+       {"--sync-batch-norm", "sync_batch_norm", "",
+        "batch norm over what all processes compute at once, not each its own"}});
   return engine::all_options(
       {data_options(), fold_options(), data, preprocessing_options(), model, loss});
 }
@@ -97,6 +100,7 @@ std::unique_ptr<MeshNetTask> make_task(const engine::Request& request) {
   parts.model = start_model(request, network);
   const auto classes = parts.model->settings().classes;
   parts.model->set_loss(read_loss(config, classes));
+  parts.model->set_sync_batch_norm(config.get("sync_batch_norm", false));
   const int threads = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const auto cache = open_scan_cache(config, parts.model->settings(), threads);
   const bool all_train = config.get("all_train", false);
@@ -135,6 +139,24 @@ void MeshNetTask::check_resume(const Json& provenance) const {
         json_text(now), json_text(then), json_text(then));
 }
 
+/// Segments a held-out scan: its score, and a picture of the first few.
+Json MeshNetTask::validate_scan(ScanSegmenter& segmenter, std::int64_t index) const {
+  const auto& config = parts_.model->settings();
+  const auto entry = parts_.validation->scan(index);
+  const auto image = entry.image();
+  const auto truth = entry.mask(), labels = segmenter.label(image);
+  SubjectScore score;
+  score.id = parts_.validation->subject(index).id;
+  score.classes = compare_labels(labels.values, truth.values, config.classes);
+  Json result = {{"score", to_json(score)}};
+  if (index >= kPictures) return result;
+  const auto png = io::png_bytes(draw_overlay(image, labels, {config.labels}, &truth));
+  result["caption"] = fmt::format("{}: prediction above, truth below, lesion Dice {:.3f}", score.id,
+                                  score.lesion_dice());
+  result["png"] = Json::binary({png.begin(), png.end()});
+  return result;
+}
+
 engine::Scores MeshNetTask::validate() {
   if (parts_.validation == nullptr) return {};
   SegmenterOptions options;
@@ -143,18 +165,13 @@ engine::Scores MeshNetTask::validate() {
   ScanSegmenter segmenter(file, options, 1);
   pictures_.clear();
   std::vector<SubjectScore> scores;
-  for (std::int64_t i = 0; i < parts_.validation->size(); ++i) {
-    const auto entry = parts_.validation->scan(i);
-    const auto image = entry.image();
-    const auto truth = entry.mask(), labels = segmenter.label(image);
-    auto& score = scores.emplace_back();
-    score.id = parts_.validation->subject(i).id;
-    score.classes = compare_labels(labels.values, truth.values, file.config.classes);
-    if (i >= kPictures) continue;
-    const auto picture = draw_overlay(image, labels, {file.config.labels}, &truth);
-    pictures_.push_back({fmt::format("{}: prediction above, truth below, lesion Dice {:.3f}",
-                                     score.id, score.lesion_dice()),
-                         io::png_bytes(picture)});
+  for (const auto& result : engine::share_jobs(parts_.validation->size(), [&](std::int64_t i) {
+         return validate_scan(segmenter, i);
+       })) {
+    scores.push_back(read_subject_score(result["score"]));
+    if (!result.contains("png")) continue;
+    const auto& png = result["png"].get_binary();
+    pictures_.push_back({result["caption"], {png.begin(), png.end()}});
   }
   return mean_scores(scores);
 }

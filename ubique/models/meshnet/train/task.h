@@ -12,6 +12,8 @@
 
 namespace ubique::meshnet {
 
+class ScanSegmenter;
+
 /// The paper's recipe: AdamW, one cycle, 50 epochs of batch 1.
 engine::Recipe paper_recipe();
 
@@ -37,6 +39,8 @@ class MeshNetTask final : public engine::Task {
   MeshNetModel& meshnet() { return *parts_.model; }
 
  private:
+  Json validate_scan(ScanSegmenter& segmenter, std::int64_t index) const;
+
   TaskParts parts_;
   std::vector<engine::ReportPicture> pictures_;  // of the last validation
 };

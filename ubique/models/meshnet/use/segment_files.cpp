@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <future>
-#include <iostream>
 #include <optional>
 
 #include "ubique/base/terminal/log.h"
+#include "ubique/base/text/json.h"
 #include "ubique/device/runtime.h"
+#include "ubique/engine/ranks/rank_jobs.h"
+#include "ubique/engine/ranks/rank_progress.h"
 #include "ubique/models/meshnet/use/overlay.h"
 
 namespace ubique::meshnet {
@@ -72,6 +74,32 @@ std::vector<std::string> doubts_about(const data::Scan& scan) {
   return doubts;
 }
 
+Json to_json(const SegmentedFile& done) {
+  Json volumes = Json::array();
+  for (const auto& volume : done.volumes) {
+    volumes.push_back({volume.label, volume.name, volume.voxels, volume.mm3});
+  }
+  return {{"name", done.name},   {"labels", done.labels.string()}, {"volumes", volumes},
+          {"error", done.error}, {"warnings", done.warnings},      {"skipped", done.skipped}};
+}
+
+SegmentedFile from_json(const Json& json) {
+  SegmentedFile done{.name = json["name"], .labels = json["labels"].get<std::string>()};
+  for (const auto& volume : json["volumes"]) {
+    done.volumes.push_back({volume[0], volume[1], volume[2], volume[3]});
+  }
+  done.error = json["error"];
+  done.warnings = json["warnings"].get<std::vector<std::string>>();
+  done.skipped = json["skipped"];
+  return done;
+}
+
+std::vector<std::string> scan_names(const std::vector<SegmentJob>& jobs) {
+  std::vector<std::string> names;
+  for (const auto& job : jobs) names.push_back(job.scan.string());
+  return names;
+}
+
 class FileSegmenter {
  public:
   FileSegmenter(const MeshNetFile& file, const engine::Session& session,
@@ -82,19 +110,14 @@ class FileSegmenter {
         segmenter_(file, segmenter_options(session.plan(), session.torch_device()), threads_) {}
 
   /// Reads the next scan while the network runs on this one.
-  std::vector<SegmentedFile> run(const std::vector<SegmentJob>& jobs,
-                                 const std::function<bool()>& stop) {
-    Progress progress({.title = "segment",
-                       .total = static_cast<std::int64_t>(jobs.size()),
-                       .unit = "scans",
-                       .style = options_.progress},
-                      std::cerr);
-    std::vector<SegmentedFile> done;
+  std::vector<Json> run(const std::vector<SegmentJob>& jobs, engine::RankProgress& progress,
+                        const std::function<bool()>& stop) {
+    std::vector<Json> done;
     auto next = prepare(jobs, 0);
     for (std::size_t i = 0; i < jobs.size() && !(stop && stop()); ++i) {
       auto current = std::move(next);
       next = prepare(jobs, i + 1);
-      done.push_back(finish(jobs[i], current));
+      done.push_back(to_json(finish(jobs[i], current)));
       progress.advance(1, jobs[i].name);
     }
     if (next.valid()) next.wait();
@@ -164,7 +187,15 @@ std::vector<SegmentedFile> segment_files(const MeshNetFile& file, const engine::
                                          const std::vector<SegmentJob>& jobs,
                                          const SegmentFilesOptions& options,
                                          const std::function<bool()>& stop) {
-  return FileSegmenter(file, session, options).run(jobs, stop);
+  const engine::RankJobs share(std::ssize(jobs), scan_names(jobs));
+  engine::RankProgress progress(
+      {.title = "segment", .total = std::ssize(jobs), .unit = "scans", .style = options.progress});
+  FileSegmenter segmenter(file, session, options);
+  std::vector<SegmentedFile> done;
+  for (const auto& result : share.collect(segmenter.run(share.pick(jobs), progress, stop))) {
+    if (!result.is_null()) done.push_back(from_json(result));
+  }
+  return done;
 }
 
 }  // namespace ubique::meshnet

@@ -42,7 +42,8 @@ struct SegmentedFile {
 std::optional<std::string> failure_of_one_scan(const std::exception& error,
                                                const std::filesystem::path& scan);
 
-/// Results in the order of the jobs; fewer if `stop` returned true. A scan that cannot be read, or
+/// All ranks, each its share of the jobs. Results in the order of the jobs; fewer if `stop`
+/// returned true. A scan that cannot be read, or
 /// for which memory runs out, is a result with an error; a file that cannot be written throws.
 std::vector<SegmentedFile> segment_files(const MeshNetFile& file, const engine::Session& session,
                                          const std::vector<SegmentJob>& jobs,

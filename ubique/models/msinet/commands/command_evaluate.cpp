@@ -5,10 +5,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iostream>
+#include <cstring>
 
 #include "ubique/base/files/file.h"
-#include "ubique/base/terminal/progress.h"
+#include "ubique/base/text/json.h"
+#include "ubique/engine/ranks/rank_jobs.h"
+#include "ubique/engine/ranks/rank_progress.h"
 #include "ubique/io/images/image.h"
 #include "ubique/models/msinet/commands/commands.h"
 #include "ubique/models/msinet/data/open_data.h"
@@ -22,7 +24,7 @@ namespace {
 
 using data::SaliencySample;
 
-constexpr std::size_t kBatch = 8;
+constexpr std::int64_t kBatch = 8;
 
 ScoredImage scored_image(const SaliencySample& sample) {
   const auto size = io::image_size(sample.stimulus, io::ExifOrientation::Ignore);
@@ -39,27 +41,37 @@ std::vector<ScoredImage> scored_images(const std::vector<SaliencySample>& sample
   return images;
 }
 
-/// Maps at the network's size; they are resized to the pictures' sizes when they are scored.
+/// All ranks, each its share of batches: maps at the network's size; they are resized to the
+/// pictures' sizes when they are scored.
 std::vector<at::Tensor> predict_all(Predictor& predictor,
                                     const std::vector<SaliencySample>& samples,
                                     const engine::Request& request) {
-  Progress progress({.title = "predict",
-                     .total = static_cast<std::int64_t>(samples.size()),
-                     .unit = "pictures",
-                     .style = request.progress},
-                    std::cerr);
-  std::vector<at::Tensor> maps;
-  for (std::size_t first = 0; first < samples.size(); first += kBatch) {
+  const auto count = std::ssize(samples);
+  engine::RankProgress progress(
+      {.title = "predict", .total = count, .unit = "pictures", .style = request.progress});
+  const auto& size = predictor.config().size;
+  const auto batches = engine::share_jobs((count + kBatch - 1) / kBatch, [&](std::int64_t number) {
     std::vector<at::Tensor> images;
-    for (auto i = first; i < std::min(samples.size(), first + kBatch); ++i) {
-      images.push_back(predictor.prepare(data::read_stimulus(samples[i]), hardware_threads()));
+    for (auto i = number * kBatch; i < std::min(count, (number + 1) * kBatch); ++i) {
+      const auto picture = data::read_stimulus(samples[static_cast<std::size_t>(i)]);
+      images.push_back(predictor.prepare(picture, hardware_threads()));
     }
-    const auto batch = predictor.maps(at::stack(images));  // (B, H, W)
-    for (std::int64_t i = 0; i < batch.size(0); ++i) maps.push_back(batch[i]);
-    progress.advance(batch.size(0));
-  }
+    const auto maps = predictor.maps(at::stack(images)).to(at::kFloat).cpu().contiguous();
+    progress.advance(maps.size(0));
+    const auto* bytes = static_cast<const std::uint8_t*>(maps.const_data_ptr());
+    return Json::binary({bytes, bytes + maps.nbytes()});
+  });
   progress.finish();
-  return maps;
+  std::vector<at::Tensor> all;
+  for (const auto& batch : batches) {
+    const auto& bytes = batch.get_binary();
+    auto maps = at::empty(
+        {static_cast<std::int64_t>(bytes.size()) / (4 * size[0] * size[1]), size[0], size[1]},
+        at::kFloat);  // (B, H, W)
+    std::memcpy(maps.mutable_data_ptr(), bytes.data(), bytes.size());
+    for (std::int64_t i = 0; i < maps.size(0); ++i) all.push_back(maps[i]);
+  }
+  return all;
 }
 
 struct Evaluation {
@@ -127,7 +139,8 @@ engine::Outcome evaluate_msinet(const engine::Request& request) {
   Predictor predictor(file, session.plan(), session.torch_device());
   const Evaluation found{samples, scored_images(samples), predict_all(predictor, samples, request),
                          bias, data.blur};
-  if (!request.output.empty()) make_folder(request.output);
+  const bool writes = !request.output.empty() && dist::world().is_first();
+  if (writes) make_folder(request.output);
   engine::Outcome outcome;
   outcome.json = json_document("evaluate", 1);
   outcome.json["model"] = request.model;
@@ -140,9 +153,9 @@ engine::Outcome evaluate_msinet(const engine::Request& request) {
     const std::string name(to_string(definition));
     outcome.text += fmt::format("{}:\n{}\n", name, score_table(rows, usual_averaging(definition)));
     outcome.json[name] = scores_json(rows, options);
-    if (!request.output.empty()) write_scores(request.output, name, rows, options, outcome);
+    if (writes) write_scores(request.output, name, rows, options, outcome);
   }
-  if (!request.output.empty()) {
+  if (writes) {
     write_file(request.output / "scores.json", json_text(outcome.json, 2) + "\n");
   }
   return outcome;

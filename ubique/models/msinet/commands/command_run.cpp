@@ -6,6 +6,8 @@
 #include <algorithm>
 
 #include "ubique/base/terminal/log.h"
+#include "ubique/base/text/json.h"
+#include "ubique/engine/ranks/rank_jobs.h"
 #include "ubique/models/msinet/commands/commands.h"
 #include "ubique/models/msinet/data/open_data.h"
 #include "ubique/models/msinet/use/open.h"
@@ -44,20 +46,48 @@ struct RunResult {
   bool stopped = false;
 };
 
-void run_videos(Predictor& predictor, const std::vector<VideoJob>& jobs,
-                const RunSettings& settings, const RunPace& pace, RunResult& result) {
-  for (const auto& job : jobs) {
-    if (result.stopped) return;
-    try {
-      result.videos.push_back({job, run_video(predictor, job, settings, pace)});
-      const auto& done = result.videos.back().done;
-      result.stopped = done.stopped;
-      if (!done.error.empty()) result.failed.push_back({job.input, done.error});
-    } catch (const Error& error) {
-      if (error.kind() != ErrorKind::Input || jobs.size() == 1) throw;
-      log::error("{}", error.what());
-      result.failed.push_back({job.input, error.what()});
+Json video_json(const VideoDone& done) {
+  return {{"frames", done.frames},
+          {"seconds", done.seconds},
+          {"stopped", done.stopped},
+          {"error", done.error}};
+}
+
+/// An unreadable video among several is a result with an error.
+Json video_result(Predictor& predictor, const VideoJob& job, bool alone,
+                  const RunSettings& settings, const RunPace& pace) {
+  try {
+    return video_json(run_video(predictor, job, settings, pace));
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::Input || alone) throw;
+    log::error("{}", error.what());
+    return {{"error", error.what()}};
+  }
+}
+
+/// All ranks, each its share.
+void run_videos(Predictor& predictor, const std::vector<VideoJob>& jobs, RunSettings settings,
+                const RunPace& pace, RunResult& result) {
+  const engine::RankJobs share(std::ssize(jobs));
+  if (!dist::world().is_first()) settings.progress = ProgressStyle::Silent;
+  std::vector<Json> mine;
+  for (const auto& job : share.pick(jobs)) {
+    if (result.stopped) break;
+    mine.push_back(video_result(predictor, job, jobs.size() == 1, settings, pace));
+    result.stopped = mine.back().value("stopped", false);
+  }
+  const auto results = share.collect(std::move(mine));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const auto& video = results[i];
+    result.stopped = result.stopped || video.is_null();
+    if (video.is_null()) continue;
+    const std::string error = video["error"];
+    if (video.contains("frames")) {
+      const VideoDone done{video["frames"], video["seconds"], video["stopped"], error};
+      result.stopped = result.stopped || done.stopped;
+      result.videos.push_back({jobs[i], done});
     }
+    if (!error.empty()) result.failed.push_back({jobs[i].input, error});
   }
 }
 
@@ -143,6 +173,8 @@ void note_ignored_alpha(const std::vector<PictureResult>& results) {
 
 engine::Outcome run_msinet(const engine::Request& request) {
   const auto settings = read_run_settings(request);
+  const bool piped = std::ranges::find(request.inputs, "-") != request.inputs.end();
+  if (piped || settings.output == "-") engine::require_one_process("a pipe");
   const auto jobs = list_run_jobs(request.inputs, settings);
   engine::Session session(request, plan::Mode::Run);
   const auto file = open_file(request, session);
@@ -163,7 +195,7 @@ engine::Outcome run_msinet(const engine::Request& request) {
     log::info("{:.1f} pictures/s", static_cast<double>(result.pictures.written) /
                                        std::max(result.pictures.seconds, 1e-9));
   }
-  run_videos(predictor, jobs.videos, settings, pace, result);
+  if (!jobs.videos.empty()) run_videos(predictor, jobs.videos, settings, pace, result);
   return outcome_of(result, settings);
 }
 

@@ -10,6 +10,8 @@
 #include "ubique/base/error.h"
 #include "ubique/base/numbers/random.h"
 #include "ubique/base/parallel.h"
+#include "ubique/base/text/json.h"
+#include "ubique/engine/ranks/rank_jobs.h"
 #include "ubique/models/msinet/score/metric_blur.h"
 #include "ubique/models/msinet/score/metric_pairs.h"
 
@@ -63,6 +65,14 @@ std::vector<float> to_floats(const std::vector<double>& values) {
 
 MeasuredMap<float> measured(const std::vector<float>& values, const ScoredImage& image) {
   return {values, image.width, image.height};
+}
+
+Json to_json(const ImageScore& score) {
+  return {score.name, score.fixations, score.dropped, score.values};
+}
+
+ImageScore image_score_of(const Json& json) {
+  return {json[0], json[1], json[2], json[3].get<MetricValues>()};
 }
 
 }  // namespace
@@ -162,16 +172,20 @@ ImageScore SetScorer::score(std::size_t index, const MeasuredMap<float>& map,
   return score;
 }
 
+/// All ranks, each its share.
 template <typename Score>
 ScoreRow SetScorer::each_image(const std::string& name, const Score& score) const {
   ScoreRow row{name, std::vector<ImageScore>(images_.size())};
-  const auto count = static_cast<std::int64_t>(images_.size());
-  parallel_for(count, options_.threads, [&](std::int64_t begin, std::int64_t end) {
-    for (auto i = begin; i < end; ++i) {
-      const auto index = static_cast<std::size_t>(i);
-      row.images[index] = score(index);
+  const engine::RankJobs jobs(std::ssize(images_));
+  const auto mine = jobs.mine();
+  std::vector<Json> done(mine.size());
+  parallel_for(std::ssize(mine), options_.threads, [&](std::int64_t begin, std::int64_t end) {
+    for (auto k = static_cast<std::size_t>(begin); k < static_cast<std::size_t>(end); ++k) {
+      done[k] = to_json(score(static_cast<std::size_t>(mine[k])));
     }
   });
+  const auto results = jobs.collect(std::move(done));
+  for (std::size_t i = 0; i < results.size(); ++i) row.images[i] = image_score_of(results[i]);
   return row;
 }
 

@@ -8,7 +8,9 @@
 #include <algorithm>
 
 #include "ubique/base/terminal/log.h"
+#include "ubique/base/text/json.h"
 #include "ubique/base/text/text.h"
+#include "ubique/engine/ranks/rank_jobs.h"
 #include "ubique/models/msinet/data/open_data.h"
 #include "ubique/models/msinet/files/named_weights.h"
 #include "ubique/models/msinet/net/loss.h"
@@ -69,25 +71,30 @@ io::Picture picture_of(const at::Tensor& image) {  // (3, H, W), 0 to 255
 }
 
 /// Sums of validation scores.
+/// loss, kld, cc, sim of a map, and nss if there are fixations on it.
+Json scores_of(const at::Tensor& map, const at::Tensor& truth, std::span<const MapPoint> points) {
+  const auto got = measured(map), wanted = measured(truth);
+  Json scores = {kld_loss(map.unsqueeze(0).unsqueeze(0), truth.unsqueeze(0)).item<double>(),
+                 msinet::kld(got, wanted), msinet::cc(got, wanted),
+                 msinet::sim(got, wanted, Definition::Tuebingen)};
+  std::int64_t outside = 0;
+  const auto inside = keep_inside(points, got.width, got.height, outside);
+  if (!inside.empty()) scores.push_back(msinet::nss(got, inside, Definition::Tuebingen));
+  return scores;
+}
+
 struct ScoreSums {
   double loss = 0, kld = 0, cc = 0, sim = 0, nss = 0;
   std::int64_t maps = 0, with_fixations = 0;
 
-  void add(const at::Tensor& map, const at::Tensor& truth) {
-    const auto got = measured(map), wanted = measured(truth);
-    loss += kld_loss(map.unsqueeze(0).unsqueeze(0), truth.unsqueeze(0)).item<double>();
-    kld += msinet::kld(got, wanted);
-    cc += msinet::cc(got, wanted);
-    sim += msinet::sim(got, wanted, Definition::Tuebingen);
+  void add(const Json& scores) {
+    loss += scores[0].get<double>();
+    kld += scores[1].get<double>();
+    cc += scores[2].get<double>();
+    sim += scores[3].get<double>();
     ++maps;
-  }
-
-  void add_points(const at::Tensor& map, std::span<const MapPoint> points) {
-    std::int64_t outside = 0;
-    const auto got = measured(map);
-    const auto inside = keep_inside(points, got.width, got.height, outside);
-    if (inside.empty()) return;
-    nss += msinet::nss(got, inside, Definition::Tuebingen);
+    if (scores.size() < 5) return;
+    nss += scores[4].get<double>();
     ++with_fixations;
   }
 
@@ -192,29 +199,44 @@ void MsiNetTask::epoch_closed(const engine::EpochRecord& record,
   results.add_epoch(parts_.model->file(), record.train_loss, loss, best);
 }
 
+/// Scores of a batch of held-out maps, and pictures of the first few.
+Json MsiNetTask::validate_batch(Predictor& predictor, std::int64_t number) const {
+  const auto& set = *parts_.validation;
+  const auto first = number * kValidationBatch;
+  std::vector<std::int64_t> indices;
+  for (auto i = first; i < std::min(set.size(), first + kValidationBatch); ++i) {
+    indices.push_back(i);
+  }
+  const auto batch = set.load(indices, engine::SampleRandoms(Random(0)));
+  const auto& images = batch.tensors.at("image");
+  const auto& truths = batch.tensors.at("map");
+  const auto maps = predictor.maps(images);  // (B, H, W)
+  Json result = {{"scores", Json::array()}, {"pictures", Json::array()}};
+  for (std::int64_t i = 0; i < batch.samples; ++i) {
+    const auto points = set.has_fixations() ? set.points(first + i) : std::vector<MapPoint>();
+    result["scores"].push_back(scores_of(maps[i], truths[i], points));
+    if (first + i >= kPictures) continue;
+    const auto picture = picture_of(images[i]);
+    const auto png = io::png_bytes(side_by_side(draw_heatmap(picture, measured(maps[i]), {}),
+                                                draw_heatmap(picture, measured(truths[i]), {})));
+    result["pictures"].push_back({{"caption", set.sample(first + i).id + ": prediction, truth"},
+                                  {"png", Json::binary({png.begin(), png.end()})}});
+  }
+  return result;
+}
+
 engine::Scores MsiNetTask::validate() {
   if (parts_.validation == nullptr) return {};
   Predictor predictor(parts_.model->msinet());
   pictures_.clear();
   ScoreSums sums;
-  const auto count = parts_.validation->size();
-  const bool scored = parts_.validation->has_fixations();
-  for (std::int64_t first = 0; first < count; first += kValidationBatch) {
-    std::vector<std::int64_t> indices;
-    for (auto i = first; i < std::min(count, first + kValidationBatch); ++i) indices.push_back(i);
-    const auto batch = parts_.validation->load(indices, engine::SampleRandoms(Random(0)));
-    const auto& images = batch.tensors.at("image");
-    const auto& truths = batch.tensors.at("map");
-    const auto maps = predictor.maps(images);  // (B, H, W)
-    for (std::int64_t i = 0; i < batch.samples; ++i) {
-      sums.add(maps[i], truths[i]);
-      if (scored) sums.add_points(maps[i], parts_.validation->points(first + i));
-      if (first + i >= kPictures) continue;
-      const auto picture = picture_of(images[i]);
-      pictures_.push_back(
-          {parts_.validation->sample(first + i).id + ": prediction, truth",
-           io::png_bytes(side_by_side(draw_heatmap(picture, measured(maps[i]), {}),
-                                      draw_heatmap(picture, measured(truths[i]), {})))});
+  const auto batches = (parts_.validation->size() + kValidationBatch - 1) / kValidationBatch;
+  for (const auto& result :
+       engine::share_jobs(batches, [&](std::int64_t i) { return validate_batch(predictor, i); })) {
+    for (const auto& scores : result["scores"]) sums.add(scores);
+    for (const auto& picture : result["pictures"]) {
+      const auto& png = picture["png"].get_binary();
+      pictures_.push_back({picture["caption"], {png.begin(), png.end()}});
     }
   }
   return sums.means();

@@ -23,6 +23,8 @@ struct TaskParts {
   std::string dataset;            ///< label in the names of result files
 };
 
+class Predictor;
+
 class MsiNetTask final : public engine::Task {
  public:
   explicit MsiNetTask(TaskParts parts) : parts_(std::move(parts)) {}
@@ -38,6 +40,8 @@ class MsiNetTask final : public engine::Task {
   Json provenance() const override { return parts_.provenance; }
 
  private:
+  Json validate_batch(Predictor& predictor, std::int64_t number) const;
+
   TaskParts parts_;
   std::vector<engine::ReportPicture> pictures_;  // of the last validation
 };

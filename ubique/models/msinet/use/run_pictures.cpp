@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <iostream>
 #include <map>
 #include <optional>
 
@@ -16,8 +15,11 @@
 #include "ubique/base/parallel.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/csv.h"
+#include "ubique/base/text/json.h"
 #include "ubique/base/text/text.h"
 #include "ubique/data/prefetch.h"
+#include "ubique/engine/ranks/rank_jobs.h"
+#include "ubique/engine/ranks/rank_progress.h"
 #include "ubique/io/images/image.h"
 #include "ubique/models/msinet/data/open_data.h"
 #include "ubique/models/msinet/use/map_files.h"
@@ -54,9 +56,24 @@ bool is_transparent(const io::Picture& picture) {
 /// Table lines of a picture whose files are written, or the error.
 struct FinishedPicture {
   std::size_t job = 0;
-  bool has_alpha = false;
-  std::string attention, fixations, error;
+  bool has_alpha = false, skipped = false;
+  std::string attention = {}, fixations = {}, error = {};
 };
+
+Json to_json(const FinishedPicture& picture, std::size_t group) {
+  return {{"group", group},
+          {"alpha", picture.has_alpha},
+          {"skipped", picture.skipped},
+          {"attention", picture.attention},
+          {"fixations", picture.fixations},
+          {"error", picture.error}};
+}
+
+std::vector<std::string> picture_names(const std::vector<PictureJob>& jobs) {
+  std::vector<std::string> names;
+  for (const auto& job : jobs) names.push_back(job.picture.string());
+  return names;
+}
 
 class PictureRun {
  public:
@@ -66,28 +83,25 @@ class PictureRun {
         jobs_(jobs),
         settings_(settings),
         pace_(pace),
-        attention_(settings.output / "attention.csv", box_csv_header()),
-        fixations_(settings.output / "fixations.csv", "image," + fixation_csv_columns() + "\n"),
+        share_(std::ssize(jobs), picture_names(jobs)),
         progress_({.title = "saliency",
-                   .total = static_cast<std::int64_t>(jobs.size()),
+                   .total = std::ssize(jobs),
                    .unit = "pictures",
-                   .style = settings.progress},
-                  std::cerr) {}
+                   .style = settings.progress}) {}
 
+  /// All ranks, each its share.
   PicturesDone run() {
     const auto start = std::chrono::steady_clock::now();
     for (const auto& [limit, group] : size_groups()) {
-      if (!done_.stopped) run_group(group);
+      group_ = limit;
+      if (!stopped_) run_group(group);
     }
     progress_.finish();
-    attention_.write();
-    fixations_.write();
-    for (auto& [job, result] : results_) done_.results.push_back(std::move(result));
-    for (auto& [job, error] : errors_) {
-      done_.failed.push_back({jobs_[job].picture.string(), std::move(error)});
-    }
-    done_.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    return std::move(done_);
+    std::vector<Json> mine;
+    for (const auto job : share_.mine()) mine.push_back(done_[static_cast<std::size_t>(job)]);
+    auto done = summary_of(share_.collect(std::move(mine)));
+    done.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return done;
   }
 
  private:
@@ -98,23 +112,22 @@ class PictureRun {
 
   /// Groups by size, read from the file headers; refused and finished pictures are in none.
   std::map<std::size_t, SizeGroup> size_groups() {
+    const auto mine = share_.mine();
     std::vector<std::int64_t> pixels(jobs_.size());
     std::vector<std::string> refused(jobs_.size());
-    parallel_for(static_cast<std::int64_t>(jobs_.size()), hardware_threads(),
-                 [&](std::int64_t begin, std::int64_t end) {
-                   for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end);
-                        ++i) {
-                     pixels[i] = pixels_of(jobs_[i], refused[i]);
-                   }
-                 });
+    parallel_for(std::ssize(mine), hardware_threads(), [&](std::int64_t begin, std::int64_t end) {
+      for (auto k = begin; k < end; ++k) {
+        const auto i = static_cast<std::size_t>(mine[static_cast<std::size_t>(k)]);
+        pixels[i] = pixels_of(jobs_[i], refused[i]);
+      }
+    });
     std::map<std::size_t, SizeGroup> groups;
-    for (std::size_t i = 0; i < jobs_.size(); ++i) {
+    for (const auto job : mine) {
+      const auto i = static_cast<std::size_t>(job);
       if (!refused[i].empty()) {
         take_error(i, std::move(refused[i]));
       } else if (pixels[i] == 0) {
-        ++done_.skipped;
-        add_result(i, false);
-        progress_.advance();
+        take({.job = i, .skipped = true});
       } else {
         const auto limit = std::ranges::lower_bound(kGroupLimits, pixels[i]);
         auto& group = groups[static_cast<std::size_t>(limit - kGroupLimits.begin())];
@@ -156,11 +169,11 @@ class PictureRun {
     data::Prefetch<ReadyPicture> ready(reader(group.jobs), threads(pace_.decoders));
     OrderedWorkers<FinishedPicture> written([this](FinishedPicture&& picture) { take(picture); },
                                             threads(pace_.encoders));
-    while (!done_.stopped) {
+    while (!stopped_) {
       auto pictures = collect(ready, batch);
       if (pictures.empty()) break;
       predict(std::move(pictures), written);
-      done_.stopped = settings_.stopped();
+      stopped_ = settings_.stopped();
     }
     written.finish();
   }
@@ -241,25 +254,60 @@ class PictureRun {
   }
 
   void take(const FinishedPicture& picture) {
-    if (!picture.error.empty()) return take_error(picture.job, picture.error);
-    const auto name = jobs_[picture.job].picture.string();
-    if (!settings_.boxes.empty()) attention_.add(name, picture.attention);
-    if (settings_.top > 0) fixations_.add(name, picture.fixations);
-    ++done_.written;
-    add_result(picture.job, picture.has_alpha);
+    {
+      const std::lock_guard lock(mutex_);
+      done_[picture.job] = to_json(picture, group_);
+    }
     progress_.advance(1, jobs_[picture.job].picture.filename().string());
-  }
-
-  void add_result(std::size_t job, bool has_alpha) {
-    const auto overlay = settings_.overlay ? overlay_path(jobs_[job], settings_) : fs::path();
-    results_[job] = {jobs_[job].picture, map_path(jobs_[job], settings_), overlay, has_alpha};
   }
 
   void take_error(std::size_t job, std::string error) {
     log::error("{}", error);
-    const std::lock_guard lock(mutex_);
-    errors_.emplace(job, std::move(error));
-    progress_.advance();
+    take({.job = job, .error = std::move(error)});
+  }
+
+  PictureResult result_of(std::size_t job, bool has_alpha) const {
+    const auto overlay = settings_.overlay ? overlay_path(jobs_[job], settings_) : fs::path();
+    return {jobs_[job].picture, map_path(jobs_[job], settings_), overlay, has_alpha};
+  }
+
+  /// Of all pictures; null for those after a stop.
+  PicturesDone summary_of(const std::vector<Json>& pictures) const {
+    PicturesDone done;
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+      const auto& picture = pictures[i];
+      done.stopped = done.stopped || picture.is_null();
+      if (picture.is_null()) continue;
+      if (picture["error"] != "") {
+        done.failed.push_back({jobs_[i].picture.string(), picture["error"]});
+        continue;
+      }
+      ++(picture["skipped"].get<bool>() ? done.skipped : done.written);
+      done.results.push_back(result_of(i, picture["alpha"]));
+    }
+    if (dist::world().is_first()) write_tables(pictures);
+    return done;
+  }
+
+  /// Small pictures first, as they are done.
+  void write_tables(const std::vector<Json>& pictures) const {
+    std::map<std::pair<std::size_t, std::size_t>, const Json*> ordered;
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+      if (pictures[i].is_null() || pictures[i]["error"] != "" || pictures[i]["skipped"] == true) {
+        continue;
+      }
+      ordered[{pictures[i]["group"].get<std::size_t>(), i}] = &pictures[i];
+    }
+    ResultTable attention(settings_.output / "attention.csv", box_csv_header());
+    ResultTable fixations(settings_.output / "fixations.csv",
+                          "image," + fixation_csv_columns() + "\n");
+    for (const auto& [place, picture] : ordered) {
+      const auto name = jobs_[place.second].picture.string();
+      if (!settings_.boxes.empty()) attention.add(name, (*picture)["attention"]);
+      if (settings_.top > 0) fixations.add(name, (*picture)["fixations"]);
+    }
+    attention.write();
+    fixations.write();
   }
 
   Predictor& predictor_;
@@ -267,12 +315,12 @@ class PictureRun {
   const RunSettings& settings_;
   RunPace pace_;
   int threads_per_picture_ = 1;  // for resizing one picture
-  ResultTable attention_, fixations_;
-  Progress progress_;
+  engine::RankJobs share_;
+  engine::RankProgress progress_;
+  bool stopped_ = false;
+  std::size_t group_ = 0;  // the one that is worked on
   std::mutex mutex_;
-  std::map<std::size_t, std::string> errors_;
-  std::map<std::size_t, PictureResult> results_;
-  PicturesDone done_;
+  std::map<std::size_t, Json> done_;  // by job
 };
 
 }  // namespace

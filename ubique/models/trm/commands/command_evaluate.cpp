@@ -3,13 +3,12 @@
 // and with early halting; for ARC, the vote of all variants of a task.
 #include <fmt/format.h>
 
-#include <iostream>
-
 #include "ubique/base/files/file.h"
 #include "ubique/base/files/output_path.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/terminal/table.h"
 #include "ubique/data/puzzles/arc/arc_read.h"
+#include "ubique/engine/ranks/rank_progress.h"
 #include "ubique/models/trm/commands/commands.h"
 #include "ubique/models/trm/data/dataset.h"
 #include "ubique/models/trm/score/solve_scores.h"
@@ -77,11 +76,10 @@ SolveScores score_with(TrmModel& model, const plan::Plan& plan, const data::Puzz
                        const std::vector<std::int64_t>& examples, const SolverOptions& options,
                        data::ArcVotes* votes, const engine::Request& request) {
   Solver solver(model.trm(), probe::to_torch(plan.dtype.value), options);
-  Progress progress({.title = options.early ? "early exit" : "all steps",
-                     .total = static_cast<std::int64_t>(examples.size()),
-                     .unit = "puzzles",
-                     .style = request.progress},
-                    std::cerr);
+  engine::RankProgress progress({.title = options.early ? "early exit" : "all steps",
+                                 .total = std::ssize(examples),
+                                 .unit = "puzzles",
+                                 .style = request.progress});
   auto scores = score_solver(solver, set, examples, votes, [&] { progress.advance(); });
   progress.finish();
   return scores;
@@ -118,7 +116,9 @@ void add_votes(const Evaluated& found, const EvaluateSettings& settings, engine:
   outcome.text += fmt::format("\nvotes of all variants, {} tasks with known answers:\n{}",
                               scores.tasks, table.to_text());
   if (settings.submission.empty()) return;
-  write_file(settings.submission, json_text(scores.submission) + "\n");
+  if (dist::world().is_first()) {
+    write_file(settings.submission, json_text(scores.submission) + "\n");
+  }
   json["submission"] = settings.submission.string();
   outcome.text += fmt::format("submission: {}\n", settings.submission.string());
 }
@@ -163,7 +163,9 @@ engine::Outcome evaluate_trm(const engine::Request& request) {
     outcome.text += "stopped: these are the puzzles so far\n";
     outcome.code = ExitCode::Interrupted;
   }
-  if (!request.output.empty()) write_file(request.output, json_text(outcome.json, 2) + "\n");
+  if (!request.output.empty() && dist::world().is_first()) {
+    write_file(request.output, json_text(outcome.json, 2) + "\n");
+  }
   return outcome;
 }
 

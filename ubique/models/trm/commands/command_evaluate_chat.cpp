@@ -2,11 +2,10 @@
 // `ubique evaluate trm` for a chat model: loss, perplexity and accuracy on a set of conversations.
 #include <fmt/format.h>
 
-#include <iostream>
-
 #include "ubique/base/files/file.h"
 #include "ubique/base/files/output_path.h"
 #include "ubique/base/terminal/table.h"
+#include "ubique/engine/ranks/rank_progress.h"
 #include "ubique/models/trm/commands/commands.h"
 #include "ubique/models/trm/data/dataset.h"
 #include "ubique/models/trm/score/chat_scores.h"
@@ -54,8 +53,8 @@ engine::Outcome evaluate_chat(const engine::Request& request, TrmModel& model,
   const auto count = std::ssize(examples);
   const auto batch = solver_options(session.plan(), count).slots;
   const auto weights = model.trm().cast(probe::to_torch(session.plan().dtype.value));
-  Progress progress(
-      {.title = "evaluate", .total = count, .unit = "rows", .style = request.progress}, std::cerr);
+  engine::RankProgress progress(
+      {.title = "evaluate", .total = count, .unit = "rows", .style = request.progress});
   const auto scores =
       score_chat(model.trm(), weights, set, examples, batch, [&](std::int64_t done) {
         progress.advance(done);
@@ -75,7 +74,9 @@ engine::Outcome evaluate_chat(const engine::Request& request, TrmModel& model,
     outcome.text += "stopped: these are the conversations so far\n";
     outcome.code = ExitCode::Interrupted;
   }
-  if (!request.output.empty()) write_file(request.output, json_text(outcome.json, 2) + "\n");
+  if (!request.output.empty() && dist::world().is_first()) {
+    write_file(request.output, json_text(outcome.json, 2) + "\n");
+  }
   return outcome;
 }
 

@@ -4,13 +4,15 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
-#include <iostream>
 
 #include "ubique/base/files/file.h"
 #include "ubique/base/files/output_path.h"
 #include "ubique/base/files/stream.h"
 #include "ubique/base/terminal/log.h"
+#include "ubique/engine/ranks/rank_jobs.h"
+#include "ubique/engine/ranks/rank_progress.h"
 #include "ubique/engine/walk/chat.h"
 #include "ubique/models/trm/commands/commands.h"
 #include "ubique/models/trm/use/open.h"
@@ -103,32 +105,66 @@ void watch_puzzles(Solver& solver, const std::vector<PuzzleInput>& puzzles, doub
   }
 }
 
-void solve_puzzles(Solver& solver, const std::vector<PuzzleInput>& puzzles,
-                   const engine::Request& request, SolvedPuzzles& done) {
-  const auto count = static_cast<std::int64_t>(puzzles.size());
+Json solved_json(const Solved& solved) { return {solved.tokens, solved.steps, solved.halt}; }
+
+Solved read_solved(const Json& json) {
+  return {.tokens = json[0].get<std::vector<std::int32_t>>(), .steps = json[1], .halt = json[2]};
+}
+
+/// This rank's puzzles; for each its answer, then what --trace keeps.
+std::vector<Json> solve_share(Solver& solver, const std::vector<PuzzleInput>& puzzles, bool trace,
+                              engine::RankProgress& progress) {
+  std::vector<Json> answers(puzzles.size()), traces(puzzles.size(), Json::array());
   Solver::Take keep_step;
-  if (!done.traces.empty()) {
+  if (trace) {
     keep_step = [&](std::int64_t i, const Solved& now) {
-      done.traces[static_cast<std::size_t>(i)].push_back(now);
+      traces[static_cast<std::size_t>(i)].push_back(solved_json(now));
       return true;
     };
   }
-  Progress progress(
-      {.title = "solve", .total = count, .unit = "puzzles", .style = request.progress}, std::cerr);
-  done.stopped = !solver.solve(
-      count,
+  solver.solve(
+      std::ssize(puzzles),
       [&](std::int64_t i, std::span<std::int32_t> tokens) {
         const auto& puzzle = puzzles[static_cast<std::size_t>(i)];
         std::ranges::copy(puzzle.tokens, tokens.begin());
         return puzzle.id;
       },
       [&](std::int64_t i, const Solved& solved) {
-        done.add(i, make_answer(puzzles[static_cast<std::size_t>(i)], solved));
+        answers[static_cast<std::size_t>(i)] = solved_json(solved);
         progress.advance();
         return true;
       },
       keep_step);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (!answers[i].is_null()) answers[i] = {{"answer", answers[i]}, {"trace", traces[i]}};
+  }
+  return answers;
+}
+
+std::vector<std::string> names_of(const std::vector<PuzzleInput>& puzzles) {
+  std::vector<std::string> names;
+  for (const auto& puzzle : puzzles) names.push_back(puzzle.name);
+  return names;
+}
+
+/// All ranks, each its share.
+void solve_puzzles(Solver& solver, const std::vector<PuzzleInput>& puzzles,
+                   const engine::Request& request, SolvedPuzzles& done) {
+  const engine::RankJobs share(std::ssize(puzzles), names_of(puzzles));
+  engine::RankProgress progress({.title = "solve",
+                                 .total = std::ssize(puzzles),
+                                 .unit = "puzzles",
+                                 .style = request.progress});
+  auto mine = solve_share(solver, share.pick(puzzles), !done.traces.empty(), progress);
   progress.finish();
+  const auto results = share.collect(std::move(mine));
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    done.stopped = done.stopped || results[i].is_null();
+    if (results[i].is_null()) continue;
+    done.add(static_cast<std::int64_t>(i),
+             make_answer(puzzles[i], read_solved(results[i]["answer"])));
+    for (const auto& step : results[i]["trace"]) done.traces[i].push_back(read_solved(step));
+  }
 }
 
 SolvedPuzzles solve_inputs(TrmModel& model, const PuzzleInputs& inputs,
@@ -197,6 +233,10 @@ engine::Outcome run_puzzles(const engine::Request& request) {
   check(!request.inputs.empty(), ErrorKind::Usage,
         "[trm.run] which puzzles? expected a text file, CSV, a folder of a data set, or - for "
         "standard input.");
+  if (settings.watch) engine::require_one_process("--watch");
+  if (std::ranges::find(request.inputs, "-") != request.inputs.end()) {
+    engine::require_one_process("standard input");
+  }
   const auto model = open_trm(request.model);
   const auto inputs = read_puzzle_inputs(request.inputs, model->settings(), settings.input);
   for (const auto& why : inputs.refused) log::error("{}", why);
@@ -208,7 +248,8 @@ engine::Outcome run_puzzles(const engine::Request& request) {
   log::info("{}", summary_of(done));
   if (!request.output.empty()) {
     const bool json = request.output.extension() == ".json";
-    write_file(request.output, json ? json_text(outcome.json, 2) + "\n" : text);
+    const auto content = json ? json_text(outcome.json, 2) + "\n" : text;
+    if (dist::world().is_first()) write_file(request.output, content);
     outcome.text = fmt::format("{}; written to {}\n", summary_of(done), request.output.string());
   } else {
     outcome.text = settings.watch ? done.frames : text;
@@ -226,7 +267,9 @@ engine::Outcome run_trm(const engine::Request& request) {
     model = open_trm(request.model);
     chat = model->settings().causal;
   }
-  return chat ? run_chat(request, std::move(model)) : run_puzzles(request);
+  if (!chat) return run_puzzles(request);
+  engine::require_one_process("a chat");
+  return run_chat(request, std::move(model));
 }
 
 }  // namespace

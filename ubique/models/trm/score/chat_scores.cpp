@@ -10,6 +10,7 @@
 #include <set>
 
 #include "ubique/base/text/json.h"
+#include "ubique/engine/ranks/rank_jobs.h"
 #include "ubique/engine/step/autocast.h"
 #include "ubique/models/trm/data/dataset.h"
 #include "ubique/models/trm/net/loss.h"
@@ -21,7 +22,7 @@ namespace {
 struct ChatSums {
   double rows = 0, tokens = 0, row_losses = 0, token_losses = 0, right = 0;
 
-  void add(const AnswerScores& scores, const at::Tensor& labels) {
+  static Json of_batch(const AnswerScores& scores, const at::Tensor& labels) {
     const auto counts = labels.ne(kIgnored).sum(-1).to(at::kFloat);  // (B)
     const auto sums =
         at::stack({scores.labelled.to(at::kFloat), counts, scores.token_loss.to(at::kFloat),
@@ -30,16 +31,19 @@ struct ChatSums {
             .sum(1)
             .cpu();
     const auto* values = sums.const_data_ptr<float>();
-    rows += values[0];
-    tokens += values[1];
-    row_losses += values[2];
-    token_losses += values[3];
-    right += values[4];
+    return std::vector<float>(values, values + 5);
+  }
+
+  void add(const Json& values) {
+    rows += values[0].get<double>();
+    tokens += values[1].get<double>();
+    row_losses += values[2].get<double>();
+    token_losses += values[3].get<double>();
+    right += values[4].get<double>();
   }
 };
 
-void add_batch(const Trm& network, const TrmWeights& weights, const engine::Batch& batch,
-               ChatSums& sums) {
+Json sums_of_batch(const Trm& network, const TrmWeights& weights, const engine::Batch& batch) {
   const auto device = weights.high_start.device();
   const auto labels = batch.tensors.at("labels").to(device);  // (B, S)
   const auto rows = network.puzzle_rows(batch.tensors.at("puzzle_identifiers").to(device));
@@ -49,7 +53,7 @@ void add_batch(const Trm& network, const TrmWeights& weights, const engine::Batc
   for (std::int64_t step = 0; step < network.config().halt_max_steps; ++step) {
     answer = network.step(weights, x, latents);
   }
-  sums.add(score_answer(answer, labels, network.config().loss), labels);
+  return ChatSums::of_batch(score_answer(answer, labels, network.config().loss), labels);
 }
 
 }  // namespace
@@ -77,15 +81,28 @@ ChatScores score_chat(const Trm& network, const TrmWeights& weights, const data:
   const engine::Autocast plain(weights.high_start.device().type(), {});
   const auto start = std::chrono::steady_clock::now();
   ChatScores scores;
+  const auto examples_of = [&](std::int64_t number) {
+    const auto first = examples.begin() + number * batch;
+    return std::vector<std::int64_t>(
+        first, first + std::min<std::ptrdiff_t>(batch, examples.end() - first));
+  };
+  const auto batches = (std::ssize(examples) + batch - 1) / batch;
+  const engine::RankJobs jobs(batches);
+  std::vector<Json> done;
+  for (const auto number : jobs.mine()) {
+    const auto chosen = examples_of(number);
+    done.push_back(sums_of_batch(network, weights, puzzle_batch(set, chosen)));
+    if (!should_continue(std::ssize(chosen))) break;
+  }
+  const auto results = jobs.collect(std::move(done));
   ChatSums sums;
   std::set<std::int64_t> conversations;
-  for (auto first = examples.begin(); first != examples.end() && !scores.stopped;) {
-    const auto end = first + std::min<std::ptrdiff_t>(batch, examples.end() - first);
-    const std::vector<std::int64_t> chosen(first, end);
-    add_batch(network, weights, puzzle_batch(set, chosen), sums);
-    for (const auto example : chosen) conversations.insert(set.puzzle_of(example));
-    first = end;
-    scores.stopped = !should_continue(std::ssize(chosen)) && first != examples.end();
+  for (std::int64_t number = 0; number < batches; ++number) {
+    const auto& result = results[static_cast<std::size_t>(number)];
+    scores.stopped = scores.stopped || result.is_null();
+    if (result.is_null()) continue;
+    sums.add(result);
+    for (const auto example : examples_of(number)) conversations.insert(set.puzzle_of(example));
   }
   scores.conversations = std::ssize(conversations);
   scores.rows = std::llround(sums.rows);

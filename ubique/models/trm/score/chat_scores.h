@@ -24,8 +24,8 @@ struct ChatScores {
   Json json() const;
 };
 
-/// Scores `examples` (rows) of the set in batches; `should_continue` is called after each batch
-/// with its size. Without gradients and autocast, on the weights' device.
+/// All ranks, each its share: scores `examples` (rows) of the set in batches; `should_continue` is
+/// called after each batch with its size. Without gradients and autocast, on the weights' device.
 ChatScores score_chat(const Trm& network, const TrmWeights& weights, const data::PuzzleSet& set,
                       const std::vector<std::int64_t>& examples, std::int64_t batch,
                       const std::function<bool(std::int64_t)>& should_continue);

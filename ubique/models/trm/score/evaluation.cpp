@@ -5,7 +5,10 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <array>
 
+#include "ubique/base/text/json.h"
+#include "ubique/engine/ranks/rank_jobs.h"
 #include "ubique/engine/step/autocast.h"
 #include "ubique/models/trm/data/dataset.h"
 #include "ubique/models/trm/net/loss.h"
@@ -49,6 +52,28 @@ at::Tensor sums_of(const Trm& network, const TrmWeights& weights, const engine::
   return (columns * counts).sum(1);
 }
 
+std::vector<Json> rows_of(const std::vector<at::Tensor>& sums) {
+  std::vector<Json> rows;
+  if (sums.empty()) return rows;
+  const auto host = at::stack(sums).cpu();  // (N, 9) f32
+  for (std::int64_t i = 0; i < host.size(0); ++i) {
+    const auto* values = host.const_data_ptr<float>() + i * host.size(1);
+    rows.emplace_back(std::vector<float>(values, values + host.size(1)));
+  }
+  return rows;
+}
+
+/// In f32 and in the order of the batches.
+std::array<double, 9> added_up(const std::vector<Json>& rows) {
+  std::array<float, 9> sums{};
+  for (const auto& row : rows) {
+    for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += row[i].get<float>();
+  }
+  std::array<double, 9> values{};
+  std::ranges::copy(sums, values.begin());
+  return values;
+}
+
 }  // namespace
 
 engine::Scores evaluate(const Trm& network, const TrmWeights& weights, const data::PuzzleSet& set,
@@ -60,14 +85,14 @@ engine::Scores evaluate(const Trm& network, const TrmWeights& weights, const dat
   const auto chosen = spread_examples(set.examples(), options.limit);
   const auto count = static_cast<std::int64_t>(chosen.size());
   const auto max_steps = options.steps > 0 ? options.steps : network.config().halt_max_steps;
-  auto sums = at::zeros({9}, at::TensorOptions(at::kFloat).device(device));
-  for (std::int64_t first = 0; first < count; first += options.batch) {
-    const auto end = std::min(count, first + options.batch);
+  const engine::RankJobs jobs((count + options.batch - 1) / options.batch);
+  std::vector<at::Tensor> mine;  // (9) each, on the device: one transfer for all
+  for (const auto number : jobs.mine()) {
+    const auto first = number * options.batch, end = std::min(count, first + options.batch);
     const std::vector<std::int64_t> examples(chosen.begin() + first, chosen.begin() + end);
-    sums.add_(sums_of(network, weights, puzzle_batch(set, examples), max_steps));
+    mine.push_back(sums_of(network, weights, puzzle_batch(set, examples), max_steps));
   }
-  const auto host = sums.cpu().to(at::kDouble);
-  const auto* values = host.const_data_ptr<double>();
+  const auto values = added_up(jobs.collect(rows_of(mine)));
   engine::Scores scores;
   if (values[0] == 0) return scores;  // no labels
   for (std::size_t i = 0; i < std::size(kScores); ++i) {

@@ -16,9 +16,9 @@ struct EvaluationOptions {
 };
 
 /// exact_accuracy, accuracy, q_halt_accuracy, steps, exact_accuracy_early, steps_early, lm_loss and
-/// q_halt_loss, means over puzzles that have labels. Without gradients and autocast, on the
-/// weights' device, with one host synchronisation. Input error for puzzles that do not fit the
-/// network.
+/// q_halt_loss, means over puzzles that have labels. All ranks, each its share of batches. Without
+/// gradients and autocast, on the weights' device, with one host synchronisation. Input error for
+/// puzzles that do not fit the network.
 engine::Scores evaluate(const Trm& network, const TrmWeights& weights, const data::PuzzleSet& set,
                         const EvaluationOptions& options = {});
 

@@ -25,8 +25,8 @@ struct SolveScores {
   Json json() const;
 };
 
-/// Solves `examples` of the set. Each answer is also added to `votes`, if given. `on_solved` is
-/// called after every puzzle; SolverOptions::should_continue can stop it.
+/// All ranks, each its share: solves `examples` of the set. Each answer is also added to `votes`,
+/// if given. `on_solved` is called after every puzzle; SolverOptions::should_continue can stop it.
 SolveScores score_solver(Solver& solver, const data::PuzzleSet& set,
                          const std::vector<std::int64_t>& examples, data::ArcVotes* votes,
                          const std::function<void()>& on_solved = {});
