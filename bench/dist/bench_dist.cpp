@@ -10,6 +10,7 @@
 
 #include "bench/updates.h"
 #include "ubique/device/numerics.h"
+#include "ubique/dist/background_sum.h"
 #include "ubique/models/meshnet/net/needs.h"
 #include "ubique/models/meshnet/train/task.h"
 #include "ubique/models/trm/net/model.h"
@@ -45,7 +46,7 @@ double milliseconds(engine::Task& task, const engine::Session& session, engine::
   std::int64_t step = 0;
   const auto update = [&] {
     learner.begin();
-    learner.agree_on_weight(batch.weight);
+    learner.agree_on_weight(batch.weight, 1);
     learner.add(batch);
     learner.share({{"failure", ""}, {"stop", false}});
     learner.finish(step++);
@@ -107,9 +108,14 @@ double time_trm(int rounds, int pieces) {
 
 int run_sum(std::int64_t numbers, int rounds, int pieces) {
   dist::join(dist::read_place(dist::process_environment));
-  const auto row = at::rand({1, numbers});
-  const std::vector<std::int64_t> counts(dist::world().size(), 1);
-  const auto add_up = [&] { dist::world().sum_rows(row, counts); };
+  const auto row = at::rand({numbers});
+  const std::vector<dist::RowsOfRank> ranks(dist::world().size(), {1, 0});
+  dist::BackgroundSum sums(dist::world(), at::kCPU);
+  const auto add_up = [&] {
+    sums.begin({{at::kFloat, numbers}}, ranks);
+    sums.push(0, 0, {{row, numbers}});
+    sums.finish();
+  };
   const double ms = bench::measure(add_up, c10::Device(c10::kCPU), rounds, pieces).ms;
   if (dist::world().is_first()) {
     fmt::print("{{\"numbers\": {}, \"processes\": {}, \"ms\": {:.4f}}}\n", numbers,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <functional>
 #include <future>
 #include <thread>
 
@@ -68,6 +69,8 @@ class DeviceTransport final : public Transport {
   void abandon() override { host_->abandon(); }
   void check_others() override { host_->check_others(); }
   void note_step(std::int64_t step) override { host_->note_step(step); }
+  std::vector<std::int64_t> steps() const override { return host_->steps(); }
+  void while_waiting(std::function<void()> look) override { look_ = std::move(look); }
   void leave(const std::string& why) override { host_->leave(why); }
 
  private:
@@ -77,6 +80,7 @@ class DeviceTransport final : public Transport {
       start();
       while (!collectives_->done()) {
         host_->check_others();
+        if (look_) look_();
         std::this_thread::sleep_for(50us);
       }
     } catch (...) {
@@ -88,6 +92,7 @@ class DeviceTransport final : public Transport {
   std::unique_ptr<Transport> host_;
   c10::Device device_;
   Joined collectives_;
+  std::function<void()> look_;
 };
 
 }  // namespace

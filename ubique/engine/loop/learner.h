@@ -53,7 +53,7 @@ class Learner {
   // With several ranks all of them call these in every update: the first between begin() and
   // add(), with the weight of this rank's first micro-batch that has any, and the number of those
   // that it adds; the second before finish(), with news for the others. A single rank need not.
-  void agree_on_weight(double mine, std::int64_t micro_batches = 1);
+  void agree_on_weight(double mine, std::int64_t micro_batches);
   std::vector<Json> share(const Json& news);
   /// All ranks: gets the persistent state of the samples that other ranks compute.
   void collect_state(const Shard& shard);

@@ -48,7 +48,7 @@ void TrainingRun::compute_rounds(UsesPassSums& model) {
     if (!device::is_out_of_memory(error)) throw;
     failure = std::current_exception();
   }
-  learner_->agree_on_weight(first_weight(batches));
+  learner_->agree_on_weight(first_weight(batches), std::ssize(batches));
   PassSums sums(world_);
   const UsingSums scope(model, sums);
   try {

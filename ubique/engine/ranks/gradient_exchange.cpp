@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "ubique/base/error.h"
 #include "ubique/base/text/json.h"
 
 namespace ubique::engine {
@@ -104,6 +105,8 @@ void GradientExchange::push_next() {
 }
 
 void GradientExchange::before_passes(bool completes_row) {
+  check(!started_ || has_row(), ErrorKind::Internal,
+        "[engine.ranks] a micro-batch more than this rank told the others of.");
   passing_ = true;
   completes_row_ = started_ && completes_row;
   times_.assign(parameters_.size(), 0);

@@ -10,8 +10,8 @@
 namespace ubique::plan {
 namespace {
 
-// Two processes of one machine add up rows of 16.8 million numbers (World::sum_rows), and of 250,
-// where a message's way there is all that counts: `bench/dist/plan` prints both.
+// Two processes of one machine add up rows of 16.8 million numbers (dist::BackgroundSum), and of
+// 250, where a message's way there is all that counts: `bench/dist/plan` prints both.
 constexpr double kGlooRate = 0.33;    // GB/s
 constexpr double kGlooLatency = 400;  // us
 constexpr const char* kGlooSource =
