@@ -15,9 +15,9 @@ inline constexpr std::int64_t kMostGradientCopies = std::int64_t{1} << 30;
 /// Numbers that are added up at once.
 inline constexpr std::int64_t kSumBlock = std::int64_t{1} << 22;
 
-/// Share of the last micro-batch's backward pass during which gradients already travel. The program
-/// exchanges them after it.
-inline constexpr double kOverlap = 0;
+/// Share of the last micro-batch's backward pass during which gradients already travel: in about
+/// eight buckets, of which the last leaves when the pass is over.
+inline constexpr double kOverlap = 7.0 / 8;
 
 struct Exchange {
   std::int64_t gradient_bytes = 0;  ///< of one micro-batch
@@ -32,6 +32,6 @@ Exchange predict_exchange(std::int64_t parameters, std::int64_t micro_batches, i
                           const Interconnect& link);
 
 /// Milliseconds of an exchange that pass behind a backward pass of so many.
-double hidden_ms(double exchange_ms, double backward_ms, double overlap = kOverlap);
+double hidden_ms(double exchange_ms, double backward_ms, double overlap);
 
 }  // namespace ubique::plan

@@ -24,9 +24,7 @@ constexpr Measured kMeasured[] = {
 };
 constexpr double kAssumed = 0.3;
 
-}  // namespace
-
-Pace find_pace(const Plan& plan, const Needs& needs, double samples_per_second) {
+Pace pace_of(const Plan& plan, const Needs& needs, double samples_per_second) {
   if (samples_per_second > 0) {
     return {1e3 / samples_per_second, kBackward,
             fmt::format("{:g} samples a second, as given", samples_per_second)};
@@ -51,6 +49,15 @@ Pace find_pace(const Plan& plan, const Needs& needs, double samples_per_second) 
       fmt::format("arithmetic at {:.0f} % of the peak rate, an assumption: this family's updates "
                   "were not timed; --samples-per-second gives a measured one",
                   kAssumed * 100)};
+}
+
+}  // namespace
+
+Pace find_pace(const Plan& plan, const Needs& needs, double samples_per_second) {
+  auto pace = pace_of(plan, needs, samples_per_second);
+  // Its weights are used again and again: their gradients are whole only when the pass is over.
+  if (needs.family == "trm") pace.overlap = 0;
+  return pace;
 }
 
 }  // namespace ubique::plan

@@ -52,7 +52,7 @@ void fill_shared_batch(const Question& question, const Plan& plan, WorldSize& si
   const double slower = crowding(question, size.processes);
   const double micro_ms = pace.sample_ms * static_cast<double>(size.micro_batch) * slower;
   if (micro_ms == 0) return;
-  const double hidden = hidden_ms(size.exchange.ms, micro_ms * pace.backward_share);
+  const double hidden = hidden_ms(size.exchange.ms, micro_ms * pace.backward_share, pace.overlap);
   size.update_ms = micro_ms * static_cast<double>(size.accumulation) + size.exchange.ms - hidden;
   size.speed_up = question.alone_ms() / size.update_ms;
   size.hidden_share = size.exchange.ms > 0 ? hidden / size.exchange.ms : 0;
@@ -65,7 +65,7 @@ void fill_grown_batch(const Question& question, std::int64_t micro_batches, Worl
   if (pace.sample_ms == 0) return;
   const double compute = question.alone_ms() * crowding(question, size.processes);
   const double backward = compute * pace.backward_share / static_cast<double>(micro_batches);
-  size.grown_update_ms = compute + exchange.ms - hidden_ms(exchange.ms, backward);
+  size.grown_update_ms = compute + exchange.ms - hidden_ms(exchange.ms, backward, pace.overlap);
   size.grown_efficiency = question.alone_ms() / size.grown_update_ms;
 }
 

@@ -18,6 +18,7 @@ struct Pace {
   double sample_ms = 0;       ///< of forward and backward pass; 0 = unknown
   double backward_share = 0;  ///< of that time
   std::string source;
+  double overlap = kOverlap;  ///< share of the backward pass with gradients on their way
 };
 
 /// As measured (`samples_per_second` of one process), else from the datasheet's peak rate and the

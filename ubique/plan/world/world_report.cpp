@@ -29,7 +29,7 @@ std::string overlap_text(const WorldPlan& plan) {
   if (plan.pace.sample_ms == 0) return "unknown";
   return fmt::format("{}: gradients travel {}; up to {} fits behind the last backward pass",
                      percent(plan.world.hidden_share),
-                     kOverlap > 0 ? "during it too" : "after the backward pass",
+                     plan.pace.overlap > 0 ? "during it too" : "after the backward pass",
                      percent(plan.could_hide));
 }
 
