@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { jobs } from '../state/jobs';
 import { param, setParams } from '../state/route';
-import { type Run, curveNames, loadRuns, useRows } from '../state/runs';
+import { type Run, curveNames, curveOf, loadRuns, useRows } from '../state/runs';
 import { whenText } from '../state/words';
 import { Curve } from '../ui/curve';
 import { JobLine, jobById } from '../ui/job-line';
@@ -15,7 +15,7 @@ const mostCurves = 6;
 function RunView({ run }: { run: Run }) {
   const job = run.job ? jobById(run.job) : undefined;
   const rows = useRows(run.id, run.state === 'running' || job?.state === 'running');
-  const names = curveNames(rows);
+  const names = curveNames(rows).filter((name) => curveOf(rows, name).length > 1);
   return (
     <section class="panel stack" aria-label={run.title}>
       <div class="panel-head">
@@ -30,8 +30,12 @@ function RunView({ run }: { run: Run }) {
         </a>
       </div>
       {job && <JobLine job={job} />}
-      {rows.length < 2 && (
-        <p class="soft">Nothing is written yet; curves appear after the first steps.</p>
+      {names.length === 0 && (
+        <p class="soft">
+          {run.state === 'running'
+            ? 'Curves appear after the first steps.'
+            : 'The training was too short for a curve.'}
+        </p>
       )}
       <div class="curves">
         {names.slice(0, mostCurves).map((name) => (
