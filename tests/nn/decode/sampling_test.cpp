@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -117,4 +118,23 @@ TEST_CASE("sampling: values out of range are refused by the name of their flag")
   CHECK(test::contains(refused({1, 0, 0}), "--top-p"));
   CHECK(test::contains(refused({1, 0, 1.5}), "--top-p"));
   nn::validate(nn::SamplingOptions{0, 0, 1});
+}
+
+TEST_CASE("sampling: from the largest logits alone the same tokens are drawn") {
+  std::vector<float> logits;
+  for (int i = 0; i < 300; ++i) logits.push_back(static_cast<float>((i * 37) % 101) / 16);
+  std::vector<nn::TokenLogit> ranked;
+  for (std::size_t i = 0; i < logits.size(); ++i) {
+    ranked.push_back({static_cast<std::int32_t>(i), logits[i]});
+  }
+  std::ranges::sort(ranked, nn::ranks_before);
+  ranked.resize(70);
+  const Random random(3);
+  for (const nn::SamplingOptions& options :
+       {nn::SamplingOptions{0.9, 50, 1}, {1.5, 64, 0.8}, {1, 3, 1, 0.2}, {0, 50, 0.9}}) {
+    for (std::uint64_t i = 0; i < 200; ++i) {
+      CHECK(nn::sample_ranked(ranked, options, random, i) ==
+            nn::sample_token(logits, options, random, i));
+    }
+  }
 }

@@ -78,6 +78,7 @@ Predictions Decoder::append_each(std::span<const Extension> extensions, Wanted w
   for (const auto& extension : extensions) {
     const auto one = append(extension, static_cast<std::int64_t>(extension.tokens.size()), wanted);
     all.likeliest.insert(all.likeliest.end(), one.likeliest.begin(), one.likeliest.end());
+    all.ranked.insert(all.ranked.end(), one.ranked.begin(), one.ranked.end());
     all.logits.insert(all.logits.end(), one.logits.begin(), one.logits.end());
   }
   return all;
@@ -123,8 +124,25 @@ Predictions read_likeliest(const at::Tensor& likeliest) {
   return read;
 }
 
+std::vector<TokenLogit> read_ranked(const at::Tensor& logits) {
+  const auto count = std::min(kRanked, logits.size(-1));
+  const auto [largest, ids] = logits.topk(count);
+  const auto host = at::stack({ids.to(at::kFloat), largest.to(at::kFloat)}, -1).to(at::kCPU);
+  const auto* values = host.const_data_ptr<float>();
+  std::vector<TokenLogit> ranked;
+  for (std::int64_t i = 0; i < logits.size(0) * count; ++i, values += 2) {
+    ranked.push_back({static_cast<std::int32_t>(values[0]), values[1]});
+  }
+  for (auto row = ranked.begin(); row != ranked.end(); row += count) {
+    check_logit(row->logit, row->token);  // a NaN ranks before all numbers
+    std::sort(row, row + count, ranks_before);
+  }
+  return ranked;
+}
+
 Predictions read_predictions(const at::Tensor& logits, Wanted wanted) {
   if (wanted == Wanted::Likeliest) return read_likeliest(likeliest_of(logits));
+  if (wanted == Wanted::Ranked) return {.ranked = read_ranked(logits)};
   const auto host = logits.to(at::kCPU, at::kFloat).contiguous();
   const auto* values = host.const_data_ptr<float>();
   return {.logits = {values, values + host.numel()}};

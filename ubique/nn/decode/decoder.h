@@ -10,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "ubique/nn/decode/sampling.h"
+
 namespace ubique::nn {
 
 /// Tokens to append to the text of a slot.
@@ -18,13 +20,17 @@ struct Extension {
   std::span<const std::int32_t> tokens = {};
 };
 
-/// What is read from the device: the likeliest token alone, or the logits of all.
-enum class Wanted { Likeliest, Logits };
+/// What is read from the device: the likeliest token alone, the kRanked likeliest with their logits
+/// (a decoder may give the logits of all instead), or the logits of all.
+enum class Wanted { Likeliest, Ranked, Logits };
+
+constexpr std::int64_t kRanked = 128;
 
 /// What the model expects after some tokens, one row for each.
 struct Predictions {
   std::vector<std::int32_t> likeliest = {};  ///< if these were wanted
-  std::vector<float> logits = {};            ///< if these: rows of vocabulary() values
+  std::vector<TokenLogit> ranked = {};  ///< if these: rows of kRanked (or all), as rank_logits()
+  std::vector<float> logits = {};       ///< if these: rows of vocabulary() values
 };
 
 class Decoder {
@@ -74,6 +80,9 @@ at::Tensor likeliest_of(const at::Tensor& logits);
 void check_logit(float logit, std::int64_t token);
 /// Reads these on the host. Input error for a logit that is no number.
 Predictions read_likeliest(const at::Tensor& likeliest);
+/// The kRanked largest of each row of logits, ranked on their device and read at once. Input error
+/// for a largest logit that is no number.
+std::vector<TokenLogit> read_ranked(const at::Tensor& logits);
 /// Reads what is wanted of logits (rows, V).
 Predictions read_predictions(const at::Tensor& logits, Wanted wanted);
 

@@ -39,9 +39,12 @@ struct Generator::Running {
   Wanted wanted() const {
     const auto& options = request.options;
     const auto& sampling = options.sampling;
-    const bool greedy = sampling.temperature == 0 && sampling.repetition_penalty == 1 &&
-                        options.changes.none() && options.likeliest < 0 && known == vocabulary;
-    return greedy ? Wanted::Likeliest : Wanted::Logits;
+    const bool unchanged = sampling.repetition_penalty == 1 && options.changes.none() &&
+                           options.likeliest < 0 && known == vocabulary;
+    if (!unchanged) return Wanted::Logits;
+    if (sampling.temperature == 0) return Wanted::Likeliest;
+    // With some to spare, since the device may rank equal logits in another order.
+    return sampling.top_k > 0 && sampling.top_k <= kRanked / 2 ? Wanted::Ranked : Wanted::Logits;
   }
 
   /// The tokens of its next pass: the last one chosen, and guesses at those that follow.
@@ -85,7 +88,12 @@ struct Generator::Running {
   }
 
   std::int32_t choose(const Predictions& next, std::size_t row) {
-    if (next.logits.empty()) return next.likeliest[row];
+    if (!next.likeliest.empty()) return next.likeliest[row];
+    if (!next.ranked.empty()) {
+      const auto count = static_cast<std::size_t>(std::min(kRanked, vocabulary));
+      return sample_ranked(std::span(next.ranked).subspan(row * count, count),
+                           request.options.sampling, random, made.tokens.size());
+    }
     const auto width = static_cast<std::size_t>(vocabulary);
     const auto model = std::span(next.logits).subspan(row * width, static_cast<std::size_t>(known));
     std::vector<float> logits(model.begin(), model.end());
@@ -211,7 +219,7 @@ bool Generator::step() {
   auto wanted = Wanted::Likeliest;
   for (const auto& each : running_) {
     extensions.push_back({each->slot, each->propose()});
-    if (each->wanted() == Wanted::Logits) wanted = Wanted::Logits;
+    wanted = std::max(wanted, each->wanted());
   }
   Predictions next;
   try {

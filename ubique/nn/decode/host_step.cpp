@@ -19,14 +19,15 @@ Predictions HostStep::run(std::span<const HostToken> tokens, std::size_t first_p
   const auto width = static_cast<std::size_t>(network_.head.out);
   auto& kept = buffers_->logits;
   Predictions found;
-  auto& logits = wanted == Wanted::Logits ? found.logits : kept;
-  logits.resize(std::max(rows * width, wanted == Wanted::Logits ? 0 : kept.size()));
+  const bool all = wanted != Wanted::Likeliest;
+  auto& logits = all ? found.logits : kept;
+  logits.resize(std::max(rows * width, all ? 0 : kept.size()));
   kernels::HostTeam::run([&](kernels::HostTeam& team) {
     Pass pass(network_, *buffers_, tokens, caches, team);
     pass.embed();
     for (std::size_t layer = 0; layer < network_.blocks.size(); ++layer) pass.block(layer);
     pass.head(first_predicted, logits.data());
-    if (wanted == Wanted::Logits) return;
+    if (all) return;
     for (std::size_t row = 0; row < rows; ++row) {
       const auto id = pass.likeliest(logits.data() + row * width);
       found.likeliest.push_back(static_cast<std::int32_t>(id));

@@ -130,19 +130,15 @@ std::vector<TokenLogprob> logprobs_of(std::span<const float> logits, std::int32_
   return list;
 }
 
-std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options,
-                          const Random& random, std::uint64_t position) {
-  check_logits(logits);
-  if (options.temperature == 0) {
-    return static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) -
-                                     logits.begin());
-  }
-  const auto order = ranked(logits, options.top_k);
-  const double highest = logits[static_cast<std::size_t>(order.front())];
+std::int32_t sample_ranked(std::span<const TokenLogit> ranked, const SamplingOptions& options,
+                           const Random& random, std::uint64_t position) {
+  const auto kept = options.top_k > 0 ? static_cast<std::size_t>(options.top_k) : ranked.size();
+  const auto order = ranked.first(std::min(kept, ranked.size()));
+  if (options.temperature == 0) return order.front().token;
+  const double highest = order.front().logit;
   std::vector<double> weights;
-  for (const auto index : order) {
-    const double below = logits[static_cast<std::size_t>(index)] - highest;
-    weights.push_back(std::exp(below / options.temperature));
+  for (const auto& each : order) {
+    weights.push_back(std::exp((each.logit - highest) / options.temperature));
   }
   weights.resize(nucleus(weights, options.top_p));
   // Weights are relative to the likeliest, which has 1.
@@ -152,9 +148,23 @@ std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& 
   double passed = 0;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     passed += weights[i];
-    if (drawn < passed) return order[i];
+    if (drawn < passed) return order[i].token;
   }
-  return order[weights.size() - 1];  // rounding of the last sum
+  return order[weights.size() - 1].token;  // rounding of the last sum
+}
+
+std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options,
+                          const Random& random, std::uint64_t position) {
+  check_logits(logits);
+  if (options.temperature == 0) {
+    return static_cast<std::int32_t>(std::max_element(logits.begin(), logits.end()) -
+                                     logits.begin());
+  }
+  std::vector<TokenLogit> order;
+  for (const auto token : ranked(logits, options.top_k)) {
+    order.push_back({token, logits[static_cast<std::size_t>(token)]});
+  }
+  return sample_ranked(order, options, random, position);
 }
 
 }  // namespace ubique::nn

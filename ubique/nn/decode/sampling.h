@@ -24,10 +24,23 @@ struct SamplingOptions {
 /// Usage error that names the flag.
 void validate(const SamplingOptions& options);
 
+struct TokenLogit {
+  std::int32_t token = 0;
+  float logit = 0;
+};
+/// The larger logit, of equal ones the lower token.
+inline bool ranks_before(const TokenLogit& a, const TokenLogit& b) {
+  return a.logit != b.logit ? a.logit > b.logit : a.token < b.token;
+}
+
 /// The index of a logit, drawn by random.uniform(position). Of equal logits the lower index ranks
 /// first. Input error if a logit is NaN or +infinity: the weights or the dtype are wrong.
 std::int32_t sample_token(std::span<const float> logits, const SamplingOptions& options,
                           const Random& random, std::uint64_t position);
+
+/// The same from the largest logits alone, in their order, at least top_k of them.
+std::int32_t sample_ranked(std::span<const TokenLogit> ranked, const SamplingOptions& options,
+                           const Random& random, std::uint64_t position);
 
 /// Divides positive and multiplies negative logits of the tokens in `seen`, each once, as other
 /// libraries do it. A penalty of 1 changes nothing.

@@ -6,10 +6,12 @@
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
 
+#include "tests/data/chat/chat_samples.h"
 #include "tests/models/codelm/layouts.h"
 #include "tests/models/codelm/use/fake_decode_kernels.h"
 #include "tests/tensors.h"
 #include "ubique/models/codelm/use/decoder.h"
+#include "ubique/nn/decode/generate.h"
 
 using namespace ubique;
 
@@ -165,4 +167,18 @@ TEST_CASE("codelm device step: what kernels cannot compute goes through plain op
   CHECK_FALSE(codelm::CodelmDecoder(*network, {}, {.slots = 17}).has_kernels());
   network->quantize(kernels::QuantFormat::Int8, false, true);
   CHECK_FALSE(codelm::CodelmDecoder(*network).has_kernels());
+}
+
+TEST_CASE("codelm device step: sampled texts need only the largest logits from the device") {
+  if (test::kDevice != c10::Device(c10::kCPU)) return;
+  const auto tokenizer = test::byte_tokenizer();
+  const auto network = network_for_kernels(test::small_layouts().front(), tokenizer.size());
+  nn::GenerateOptions options{.max_new_tokens = 40, .seed = 4, .special_ends = false};
+  const auto prompt = spread_tokens(12);
+  for (const std::int64_t top_k : {3, 50, 0}) {
+    options.sampling = {.temperature = 1, .top_k = top_k, .top_p = 0.95};
+    codelm::CodelmDecoder host(*network), plain(*network, {}, {.own_steps = false});
+    const auto expected = nn::generate(host, prompt, tokenizer, options);  // from all logits
+    CHECK(nn::generate(plain, prompt, tokenizer, options).tokens == expected.tokens);
+  }
 }

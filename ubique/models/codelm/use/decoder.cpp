@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "ubique/base/error.h"
 #include "ubique/device/runtime.h"
@@ -160,7 +161,7 @@ void CodelmDecoder::compute(Step& step) {
 }
 
 void CodelmDecoder::launch(Step& step) {
-  if (options_.record && !step.recording) {
+  if (options_.record && !std::exchange(step.tried_to_record, true)) {
     // Rehearsals compute these very inputs: they leave nothing else behind.
     step.recording = device::record(step.inputs.device(), "a decoding step of codelm",
                                     [this, &step] { compute(step); });
@@ -264,7 +265,13 @@ nn::Predictions CodelmDecoder::read_step(const Step& step,
   if (wanted == nn::Wanted::Likeliest) {
     return nn::read_likeliest(step.results.likeliest.cpu().index_select(0, rows));
   }
-  return nn::read_predictions(step.results.logits.cpu().index_select(0, rows), wanted);
+  const auto& logits = step.results.logits;
+  if (wanted == nn::Wanted::Ranked) {
+    const bool all = at::equal(rows, at::arange(logits.size(0), numbers()));
+    return nn::read_predictions(all ? logits : logits.index_select(0, rows.to(logits.device())),
+                                wanted);
+  }
+  return nn::read_predictions(logits.cpu().index_select(0, rows), wanted);
 }
 
 }  // namespace ubique::codelm

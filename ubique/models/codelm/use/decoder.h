@@ -47,6 +47,7 @@ class CodelmDecoder final : public nn::Decoder {
     nn::DeviceStepResults results;  // (B·n, V) and (B·n, 2), f32
     std::int64_t extent = 0;        // cached positions that are read
     std::unique_ptr<device::Recording> recording;
+    bool tried_to_record = false;
   };
 
   nn::Predictions append(const nn::Extension& extension, std::int64_t predicted,
