@@ -16,13 +16,14 @@ namespace {
 
 using Tokens = std::vector<std::int32_t>;
 
-/// Layouts of small size, with heads as the kernels have them.
+/// Layouts of small size, with heads as the kernels have them. Most widths are the same: each takes
+/// the compiler a second.
 std::vector<Json> decoded_layouts() {
   const Json bigcode = {{"model_type", "gpt_bigcode"},
-                        {"n_embd", 768},
+                        {"n_embd", 512},
                         {"n_layer", 2},
-                        {"n_head", 12},
-                        {"n_inner", 3072},
+                        {"n_head", 8},
+                        {"n_inner", 1120},
                         {"n_positions", 1024}};
   const Json grouped = {{"hidden_size", 512},        {"num_hidden_layers", 2},
                         {"num_attention_heads", 8},  {"num_key_value_heads", 2},
@@ -33,16 +34,16 @@ std::vector<Json> decoded_layouts() {
     all.push_back(std::move(layout));
     return all.back();
   };
-  add(bigcode, "gpt_bigcode")["multi_query"] = false;
-  auto& wide = add(bigcode, "gpt_bigcode");  // starcoderbase-1b
-  wide["n_embd"] = 2048, wide["n_head"] = 16, wide["n_inner"] = 8192;
+  auto& by_head = add(bigcode, "gpt_bigcode");  // with rows that are staged in pieces
+  by_head["multi_query"] = false, by_head["n_inner"] = 4096;
+  add(bigcode, "gpt_bigcode")["n_head"] = 4;
   add(grouped, "starcoder2")["sliding_window"] = 200;
   auto& phi = add(grouped, "phi");
   phi["num_key_value_heads"] = 8, phi["partial_rotary_factor"] = 0.5;
   add(grouped, "llama");
   add(grouped, "qwen2");
   add(grouped, "qwen3")["head_dim"] = 128;
-  for (auto& layout : all) layout["vocab_size"] = 4096;
+  for (auto& layout : all) layout["vocab_size"] = 2048;
   return all;
 }
 
@@ -59,7 +60,7 @@ std::unique_ptr<codelm::Codelm> decoded_network(const Json& layout) {
 Tokens text_of(std::int64_t slot, std::int64_t count) {
   Tokens tokens;
   for (std::int64_t i = 0; i < count; ++i) {
-    tokens.push_back(static_cast<std::int32_t>((slot * 311 + i * 37 + i * i) % 4093));
+    tokens.push_back(static_cast<std::int32_t>((slot * 311 + i * 37 + i * i) % 2039));
   }
   return tokens;
 }
@@ -67,7 +68,8 @@ Tokens text_of(std::int64_t slot, std::int64_t count) {
 /// What a decoder expects after the last of the texts in every slot, and after six tokens more.
 at::Tensor logits_of(nn::Decoder& decoder) {
   const auto slots = decoder.slots();
-  const auto length = [&](std::int64_t slot) { return 2 + (slot * 173 + 290) % 600; };
+  // One text comes to need a second block of the kernel.
+  const auto length = [&](std::int64_t slot) { return slot == 0 ? 509 : 3 + slot * 29 % 90; };
   for (std::int64_t slot = 0; slot < slots; ++slot) {
     decoder.start({slot, text_of(slot, length(slot))}, nn::Wanted::Logits);
   }
@@ -123,19 +125,19 @@ TEST_CASE("cuda decode step: greedy texts are those of the logits, recorded or n
     const auto network = decoded_network(layout);
     network->to(*card(), at::kBFloat16);
     network->refresh();
-    for (const std::int64_t slots : {1, 3, 16}) {
+    for (const std::int64_t slots : {1, 16}) {
       CAPTURE(slots);
       codelm::CodelmDecoder own(*network, {}, {.slots = slots, .record = true});
       codelm::CodelmDecoder other(*network, {}, {.slots = slots});
       codelm::CodelmDecoder plain(*network, {}, {.slots = slots, .own_steps = false});
       Tokens next;
       for (std::int64_t slot = 0; slot < slots; ++slot) {
-        const auto prompt = text_of(slot, 240 + slot);
+        const auto prompt = text_of(slot, 40 + 3 * slot);
         other.start({slot, prompt}, nn::Wanted::Likeliest);
         plain.start({slot, prompt}, nn::Wanted::Likeliest);
         next.push_back(own.start({slot, prompt}, nn::Wanted::Likeliest).likeliest.front());
       }
-      for (int i = 0; i < 40; ++i) {
+      for (int i = 0; i < 12; ++i) {
         std::vector<nn::Extension> all;
         for (std::int64_t slot = 0; slot < slots; ++slot) {
           all.push_back({slot, {&next[static_cast<std::size_t>(slot)], 1}});

@@ -12,7 +12,7 @@
 namespace ubique::kernels {
 
 constexpr std::int64_t kMostDecodeRows = 16;
-constexpr std::int64_t kDecodeSpan = 256;  ///< cached positions that are attended to at a time
+constexpr std::int64_t kDecodeSpan = 512;  ///< cached positions that are attended to at a time
 
 enum class DecodeNorm { None, Rms, Layer };
 enum class DecodeActivation { None, Silu, Gelu, GeluTanh };

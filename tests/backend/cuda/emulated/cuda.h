@@ -23,6 +23,10 @@
 
 namespace ubique::test::emulated {
 
+struct alignas(16) float4 {
+  float x, y, z, w;
+};
+
 template <typename To, typename From>
 To same_bits(From from) {
   static_assert(sizeof(To) == sizeof(From));
@@ -47,6 +51,13 @@ inline float __shfl_xor_sync(unsigned, float value, unsigned other) {
   wait_for_warp();
   return found;
 }
+inline float __shfl_sync(unsigned, float value, unsigned from) {
+  *shown(lane_now()) = __float_as_uint(value);
+  wait_for_warp();
+  const float found = __uint_as_float(*shown(from));
+  wait_for_warp();
+  return found;
+}
 inline unsigned atomicAdd(unsigned* to, unsigned value) {
   const unsigned before = *to;
   *to += value;
@@ -61,6 +72,11 @@ inline Vector stream(const Vector* from) { return *from; }
 inline Vector fetch(const Vector* from) { return *from; }
 inline Scalar fetch(const Scalar* from) { return *from; }
 inline float fetch(const float* from) { return *from; }
+
+inline void copy_later(Vector* to, const Vector* from) { *to = *from; }
+inline void end_copies() {}
+template <int>
+void wait_for_copies() {}
 
 // One of the two bf16 values of a word.
 inline float half_of(unsigned word, unsigned which) {

@@ -82,7 +82,7 @@ template <int size, typename Kernel, typename Places, typename Texts, typename T
 void check_case(const Case& how, Kernel kernel, int warps) {
   const int texts = static_cast<int>(how.positions.size()), sharing = how.heads / how.kv_heads;
   const int row = (how.heads + 2 * how.kv_heads) * size, groups = (sharing + 15) / 16;
-  const int units = texts * how.kv_heads * groups, splits = (how.capacity + 255) / 256;
+  const int units = texts * how.kv_heads * groups, splits = (how.capacity + 511) / 512;
   Memory memory{noise(texts * row, 1, 2),
                 noise(texts * how.kv_heads * how.capacity * size, 2, 2),
                 noise(texts * how.kv_heads * how.capacity * size, 3),
@@ -180,7 +180,7 @@ void check_broad(const Case& how) {
 TEST_CASE("cuda decode attention: heads that share one key, texts of any length, against double") {
   check_narrow({.heads = 12, .kv_heads = 1, .capacity = 300, .positions = {0, 5, 15, 16, 255}});
   check_narrow({.heads = 12, .kv_heads = 1, .capacity = 700, .positions = {256, 511, 512, 699}});
-  check_broad({.heads = 16, .kv_heads = 1, .capacity = 600, .positions = {0, 100, 599}});
+  check_broad({.heads = 16, .kv_heads = 1, .capacity = 2600, .positions = {0, 100, 599, 2599}});
 }
 
 TEST_CASE("cuda decode attention: more than 16 heads that share a key, and a key for each head") {
@@ -213,7 +213,7 @@ TEST_CASE("cuda decode attention: a window ends at the position and may begin in
                   .kv_heads = 1,
                   .capacity = 900,
                   .window = window,
-                  .positions = {0, 16, 256, 271, 600, 899}});
+                  .positions = {0, 16, 256, 271, 520, 600, 899}});
   }
 }
 

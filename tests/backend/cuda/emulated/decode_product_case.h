@@ -9,3 +9,4 @@ alignas(16) unsigned char memory[1 << 18];
 #undef PIECES
 #undef TILES
 #undef GATED
+#undef NORMED

@@ -13,9 +13,21 @@ namespace even {  // whole turns of all warps, several tiles
 #define PIECES 1
 #define TILES 3
 #define GATED 0
+#define NORMED 0
 #define decode_product even_product
 #include "tests/backend/cuda/emulated/decode_product_case.h"
 }  // namespace even
+
+namespace even_normed {
+#define ROWS 8
+#define WIDTH 512
+#define PIECES 1
+#define TILES 3
+#define GATED 0
+#define NORMED 1
+#define decode_product even_normed_product
+#include "tests/backend/cuda/emulated/decode_product_case.h"
+}  // namespace even_normed
 
 namespace odd {  // warps without a turn, rows in pieces, two halves of rows
 #define ROWS 16
@@ -23,6 +35,7 @@ namespace odd {  // warps without a turn, rows in pieces, two halves of rows
 #define PIECES 37
 #define TILES 1
 #define GATED 0
+#define NORMED 0
 #define decode_product odd_product
 #include "tests/backend/cuda/emulated/decode_product_case.h"
 }  // namespace odd
@@ -33,6 +46,7 @@ namespace chunks {  // more weights than are loaded at a time, a partial last tu
 #define PIECES 1
 #define TILES 4
 #define GATED 0
+#define NORMED 1
 #define decode_product chunks_product
 #include "tests/backend/cuda/emulated/decode_product_case.h"
 }  // namespace chunks
@@ -43,6 +57,7 @@ namespace gated {
 #define PIECES 1
 #define TILES 4
 #define GATED 1
+#define NORMED 1
 #define decode_product gated_product
 #include "tests/backend/cuda/emulated/decode_product_case.h"
 }  // namespace gated
@@ -166,9 +181,9 @@ TEST_CASE("cuda decode product: rows, layers side by side, biases and residuals 
     CAPTURE(rows);
     check_case<even::Layers>({.rows = rows, .width = 512, .features = {40}, .adds = true},
                              even::even_product);
-    check_case<even::Layers>(
+    check_case<even_normed::Layers>(
         {.rows = rows, .width = 512, .features = {48, 8, 16}, .norm = 2, .biased = true},
-        even::even_product);
+        even_normed::even_normed_product);
   }
 }
 
@@ -212,9 +227,9 @@ TEST_CASE("cuda decode product: gates times what they let through against double
 
 TEST_CASE("cuda decode product: logits in f32 with the likeliest of every row, also without work") {
   for (const unsigned blocks : {1U, 2U, 9U}) {
-    check_case<even::Layers>(
+    check_case<even_normed::Layers>(
         {.rows = 5, .width = 512, .features = {104}, .norm = 2, .chooses = true, .blocks = blocks},
-        even::even_product);
+        even_normed::even_normed_product);
   }
 }
 

@@ -13,8 +13,8 @@ namespace {
 
 constexpr int kDecodeThreads = 256, kDecodeWarps = 8;
 constexpr std::int64_t kTileFeatures = 8, kStepColumns = 32;
-constexpr std::int64_t kStagedBytes = 72
-                                      << 10;  // so that a block leaves room for the next kernel's
+constexpr std::int64_t kStagedBytes = 100 << 10;  // rows at once: two blocks have room
+constexpr std::int64_t kPieceBytes = 72 << 10;    // of rows that are cut; two are staged
 constexpr int kDecodeBlocks = 2;
 
 /// As the kernel's Layers.
@@ -72,7 +72,8 @@ std::int64_t tiles_per_block(std::int64_t tiles, std::int64_t processors, bool g
 std::int64_t pieces_of(std::int64_t rows, std::int64_t columns) {
   const auto steps = columns / kStepColumns;
   for (std::int64_t pieces = 1; pieces <= steps; ++pieces) {
-    if (steps % pieces == 0 && rows * columns / pieces * 2 <= kStagedBytes) return pieces;
+    const auto most = pieces == 1 ? kStagedBytes : kPieceBytes;
+    if (steps % pieces == 0 && rows * columns / pieces * 2 <= most) return pieces;
   }
   TORCH_CHECK(false, "decode_product: rows of ", columns, " values cannot be cut");
 }
@@ -84,8 +85,8 @@ struct Cut {
     const auto steps = columns / kStepColumns / pieces;
     const auto pitch = 4 * steps + (steps % 2 == 0 ? 4 : 0);
     const auto sums = kDecodeWarps * tiles * row_tile * kTileFeatures * 4;
-    return rows * pitch * 16 + std::max<std::int64_t>(sums, kDecodeThreads * 8) +
-           (normed ? 2 * columns * 4 : 0);
+    return (pieces > 1 ? 2 : 1) * rows * pitch * 16 +
+           std::max<std::int64_t>(sums, kDecodeThreads * 8) + (normed ? 2 * columns * 4 : 0);
   }
 };
 
@@ -110,7 +111,8 @@ void cuda_decode_product(const at::Tensor& x, const at::Tensor& norm_weight,
       cuda::kernel(device, "decode_product.cu", "decode_product",
                    {cuda::scalar_define(x), fmt::format("ROWS={}", cut.row_tile),
                     fmt::format("WIDTH={}", cut.columns), fmt::format("PIECES={}", cut.pieces),
-                    fmt::format("TILES={}", cut.tiles), fmt::format("GATED={}", gated ? 1 : 0)});
+                    fmt::format("TILES={}", cut.tiles), fmt::format("GATED={}", gated ? 1 : 0),
+                    fmt::format("NORMED={}", norm != 0 ? 1 : 0)});
   kernel.launch(device,
                 {blocks, kDecodeThreads, static_cast<int>(cut.shared_bytes(norm != 0)),
                  cuda::card_limits(device).capability >= 90},

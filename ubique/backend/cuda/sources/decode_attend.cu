@@ -5,11 +5,11 @@
 // SIZE: of a head, 64 or 128. WARPS: of a block.
 #include "decode.cuh"
 
-constexpr int kSpan = 256;      // positions of a block
+constexpr int kSpan = 512;      // positions of a block
 constexpr int kHeads = 16;      // query heads of a block
 constexpr int kPositions = 16;  // of a warp at a time
 constexpr int kVectors = SIZE / 8, kBlocks = SIZE / 32, kHalves = SIZE / 64;
-constexpr int kThreads = 32 * WARPS, kTurns = kSpan / (kPositions * WARPS);
+constexpr int kTurns = kSpan / (kPositions * WARPS);
 constexpr float kNone = -1e30f;
 static_assert(kTurns * kPositions * WARPS == kSpan && SIZE % 64 == 0, "whole warps and halves");
 
@@ -78,16 +78,18 @@ __device__ inline void add_fresh(Cached& cached, const Vector* key, const Vector
   }
 }
 
-// One head of a row by one warp: normed and rotated, to `to` and perhaps also to `cache`.
-__device__ inline void prepare_head(const Scalar* head, const float* norm, const Turning& turning,
-                                    bool rotates, long long position, float* scratch, Scalar* to,
-                                    Scalar* cache) {
-  constexpr int kMine = SIZE / 32;
+constexpr int kMine = SIZE / 32;  // values of a head for each lane
+
+// One head by one warp, of which each lane has some values: normed and rotated, to `to` and perhaps
+// also to `cache`.
+__device__ inline void prepare_head(const Scalar (&head)[kMine], const float* norm,
+                                    const Turning& turning, bool rotates, long long position,
+                                    float* scratch, Scalar* to, Scalar* cache) {
   const int lane = threadIdx.x % 32;
   float x[kMine], squares = 0.f;
 #pragma unroll
   for (int j = 0; j < kMine; ++j) {
-    x[j] = to_float(fetch(head + lane + 32 * j));
+    x[j] = to_float(head[j]);
     squares += x[j] * x[j];
   }
   if (norm != nullptr) {
@@ -194,23 +196,64 @@ __device__ inline void attend(Running& running, const Cached& cached, const Vect
 // Parts of a result: for each head SIZE sums, then the largest score and the sum of weights.
 constexpr int kPart = SIZE + 2;
 
-// The sum of `count` parts of one value, `stride` floats apart.
+// One head's share of this lane, with the largest score and the sum of weights.
 struct Merged {
-  float value, largest, weight;
+  float values[kMine], largest, weight;
 };
-template <bool fetched>
-__device__ inline Merged merge(const float* part, int d, int count, int stride) {
-  const auto read = [](const float* from) { return fetched ? fetch(from) : *from; };
-  Merged merged{0.f, kNone, 0.f};
-  for (int i = 0; i < count; ++i) {
-    merged.largest = fmaxf(merged.largest, read(part + i * stride + SIZE));
-  }
-  for (int i = 0; i < count; ++i) {
-    const float factor = exp2f(read(part + i * stride + SIZE) - merged.largest);
-    merged.value += factor * read(part + i * stride + d);
-    merged.weight += factor * read(part + i * stride + SIZE + 1);
+
+// Of the block's warps, by one warp.
+__device__ inline Merged merge_warps(const float* parts, int head, int lane) {
+  const float* part = parts + (lane % WARPS * kHeads + head) * kPart;
+  const float largest = lane < WARPS ? part[SIZE] : kNone;
+  Merged merged{{}, warp_max(largest), 0.f};
+  const float factor = lane < WARPS ? exp2f(largest - merged.largest) : 0.f;
+  merged.weight = warp_sum(factor * (lane < WARPS ? part[SIZE + 1] : 0.f));
+#pragma unroll
+  for (int warp = 0; warp < WARPS; ++warp) {
+    const float share = __shfl_sync(~0u, factor, warp);
+#pragma unroll
+    for (int j = 0; j < kMine; ++j) {
+      merged.values[j] += share * parts[(warp * kHeads + head) * kPart + lane + 32 * j];
+    }
   }
   return merged;
+}
+
+// Of `count` blocks, which have written `all`, by one warp.
+__device__ inline Merged merge_blocks(const float* all, int head, int count, int lane) {
+  constexpr int kAtOnce = 4;
+  const auto part = [&](int i) { return all + (i * kHeads + head) * kPart; };
+  Merged merged{{}, kNone, 0.f};
+  for (int i = lane; i < count; i += 32) {
+    merged.largest = fmaxf(merged.largest, fetch(part(i) + SIZE));
+  }
+  merged.largest = warp_max(merged.largest);
+  for (int base = 0; base < count; base += kAtOnce) {
+    float shares[kAtOnce], weights[kAtOnce], values[kAtOnce][kMine];
+#pragma unroll
+    for (int u = 0; u < kAtOnce; ++u) {
+      const float* from = part(base + u < count ? base + u : base);
+      shares[u] = fetch(from + SIZE);
+      weights[u] = fetch(from + SIZE + 1);
+#pragma unroll
+      for (int j = 0; j < kMine; ++j) values[u][j] = fetch(from + lane + 32 * j);
+    }
+#pragma unroll
+    for (int u = 0; u < kAtOnce; ++u) {
+      const float share = base + u < count ? exp2f(shares[u] - merged.largest) : 0.f;
+      merged.weight += share * weights[u];
+#pragma unroll
+      for (int j = 0; j < kMine; ++j) merged.values[j] += share * values[u][j];
+    }
+  }
+  return merged;
+}
+
+__device__ inline void store_head(Scalar* out, const Merged& merged, int lane) {
+#pragma unroll
+  for (int j = 0; j < kMine; ++j) {
+    out[lane + 32 * j] = to_scalar(merged.values[j] / merged.weight);
+  }
 }
 
 // `partial` (groups of heads, splits, kHeads, kPart) and `counters` (groups of heads), which are 0
@@ -249,18 +292,34 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
 
   const bool owns_last = last / kSpan == split;
   const Scalar* row = qkv + static_cast<long long>(text) * places.row;
-  for (int item = warp; item < kHeads + 2; item += WARPS) {
+  constexpr int kItems = kHeads + 2, kItemTurns = (kItems + WARPS - 1) / WARPS;
+  const int lane = thread % 32;
+  Scalar heads_of_warp[kItemTurns][kMine];
+#pragma unroll
+  for (int turn = 0; turn < kItemTurns; ++turn) {
+    const int item = turn * WARPS + warp;
+    const bool is_query = item < count, is_key = item == kHeads, is_value = item == kHeads + 1;
+    const int from = is_query ? places.query + (first_head + item) * places.query_stride
+                     : is_key ? places.key + kv_head * places.key_stride
+                              : places.value + kv_head * places.key_stride;
+    const bool wanted = is_query || (owns_last && (is_key || is_value));
+#pragma unroll
+    for (int j = 0; j < kMine; ++j) {
+      heads_of_warp[turn][j] = wanted ? fetch(row + from + lane + 32 * j) : Scalar{0};
+    }
+  }
+#pragma unroll
+  for (int turn = 0; turn < kItemTurns; ++turn) {
+    const int item = turn * WARPS + warp;
     if (item < count) {
-      prepare_head(row + places.query + (first_head + item) * places.query_stride,
-                   turning.query_norm, turning, true, last, scratch + warp * SIZE,
-                   queries + item * SIZE, nullptr);
+      prepare_head(heads_of_warp[turn], turning.query_norm, turning, true, last,
+                   scratch + warp * SIZE, queries + item * SIZE, nullptr);
     } else if (item < kHeads) {
-      for (int d = thread % 32; d < SIZE; d += 32) queries[item * SIZE + d] = 0;
-    } else if (owns_last) {
+      for (int d = lane; d < SIZE; d += 32) queries[item * SIZE + d] = 0;
+    } else if (item < kItems && owns_last) {
       const bool is_key = item == kHeads;
       Scalar* cache = is_key ? texts.keys : texts.values;
-      prepare_head(row + (is_key ? places.key : places.value) + kv_head * places.key_stride,
-                   is_key ? turning.key_norm : nullptr, turning, is_key, last,
+      prepare_head(heads_of_warp[turn], is_key ? turning.key_norm : nullptr, turning, is_key, last,
                    scratch + warp * SIZE, fresh + (is_key ? 0 : SIZE),
                    cache + offset + static_cast<long long>(last) * SIZE);
     }
@@ -315,15 +374,15 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
   __syncthreads();
   Scalar* out = mixed + (static_cast<long long>(text) * heads + first_head) * SIZE;
   float* mine = partial + (static_cast<long long>(unit) * splits + split) * kHeads * kPart;
-  for (int e = thread; e < count * SIZE; e += kThreads) {
-    const int head = e / SIZE, d = e % SIZE;
-    const auto merged = merge<false>(parts + head * kPart, d, WARPS, kHeads * kPart);
+  for (int head = warp; head < count; head += WARPS) {
+    const auto merged = merge_warps(parts, head, lane);
     if (active == 1) {
-      out[e] = to_scalar(merged.value / merged.weight);
+      store_head(out + head * SIZE, merged, lane);
       continue;
     }
-    mine[head * kPart + d] = merged.value;
-    if (d != 0) continue;
+#pragma unroll
+    for (int j = 0; j < kMine; ++j) mine[head * kPart + lane + 32 * j] = merged.values[j];
+    if (lane != 0) continue;
     mine[head * kPart + SIZE] = merged.largest;
     mine[head * kPart + SIZE + 1] = merged.weight;
   }
@@ -338,8 +397,7 @@ extern "C" __global__ void __launch_bounds__(32 * WARPS, 1)
   __syncthreads();
   if (!*is_last) return;
   const float* all = partial + (static_cast<long long>(unit) * splits + begin) * kHeads * kPart;
-  for (int e = thread; e < count * SIZE; e += kThreads) {
-    const auto merged = merge<true>(all + e / SIZE * kPart, e % SIZE, active, kHeads * kPart);
-    out[e] = to_scalar(merged.value / merged.weight);
+  for (int head = warp; head < count; head += WARPS) {
+    store_head(out + head * SIZE, merge_blocks(all, head, active, lane), lane);
   }
 }

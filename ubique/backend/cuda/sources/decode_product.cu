@@ -62,78 +62,90 @@ __device__ inline Vector load_weight(const Vector* from, int piece, int chunk, i
   return stream(from + (piece * kSteps + step) * 4);
 }
 
-// Copies a piece of the rows into shared memory.
+// Begins to copy a piece of the rows into shared memory.
 __device__ inline void stage(const Vector* x, int rows, int piece, Vector* staged) {
-  constexpr int kAtOnce = 4;
-  const int total = rows * kPieceVectors;
-  for (int base = threadIdx.x; base < total; base += kThreads * kAtOnce) {
-    Vector values[kAtOnce];
-#pragma unroll
-    for (int u = 0; u < kAtOnce; ++u) {
-      const int i = base + u * kThreads;
-      if (i < total) {
-        values[u] =
-            fetch(x + i / kPieceVectors * kVectors + piece * kPieceVectors + i % kPieceVectors);
-      }
-    }
-#pragma unroll
-    for (int u = 0; u < kAtOnce; ++u) {
-      const int i = base + u * kThreads;
-      if (i < total) staged[i / kPieceVectors * kPitch + i % kPieceVectors] = values[u];
-    }
+  for (int i = threadIdx.x; i < rows * kPieceVectors; i += kThreads) {
+    const int row = i / kPieceVectors, column = i % kPieceVectors;
+    copy_later(staged + row * kPitch + column, x + row * kVectors + piece * kPieceVectors + column);
   }
+  end_copies();
 }
 
-__device__ inline float row_sum(const Vector* row, int lane) {
-  float sum = 0.f;
-  for (int i = lane; i < kVectors; i += 32) {
-    float x[kLanes];
-    unpack(row[i], x);
-#pragma unroll
-    for (int k = 0; k < kLanes; ++k) sum += x[k];
-  }
-  return warp_sum(sum);
-}
-
-__device__ inline float row_squares(const Vector* row, float mean, int lane) {
-  float sum = 0.f;
-  for (int i = lane; i < kVectors; i += 32) {
-    float x[kLanes];
-    unpack(row[i], x);
-#pragma unroll
-    for (int k = 0; k < kLanes; ++k) sum += (x[k] - mean) * (x[k] - mean);
-  }
-  return warp_sum(sum);
-}
-
-// Norms the staged rows in place. Few rows have several warps each, which all sum up the row and
-// write a part of it. `affine` has weights, then biases.
-__device__ inline void normalize(Vector* staged, int rows, const float* affine, bool center,
-                                 float epsilon) {
+// The norms of the rows, into shared memory. Few short rows have several warps each, which all keep
+// the row, sum it up, and write a part of it. `affine` has weights, then biases.
+__device__ inline void stage_normed(const Vector* x, int rows, const float* affine, bool center,
+                                    float epsilon, Vector* staged) {
+  constexpr int kMine = (kVectors + 31) / 32;
+  constexpr bool kKeeps =
+      kMine <= 4;  // else a lane reads what it has put into shared memory itself
   const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int share = rows >= kWarps ? 1 : kWarps / rows, groups = kWarps / share;
-  float means[2], scales[2];
-#pragma unroll
-  for (int turn = 0; turn < 2; ++turn) {
-    const int row = warp / share + turn * groups;
-    if (row >= rows) continue;
-    means[turn] = center ? row_sum(staged + row * kPitch, lane) / WIDTH : 0.f;
-    scales[turn] = rsqrtf(row_squares(staged + row * kPitch, means[turn], lane) / WIDTH + epsilon);
-  }
-  __syncthreads();
-#pragma unroll
-  for (int turn = 0; turn < 2; ++turn) {
-    const int row = warp / share + turn * groups;
-    if (row >= rows) continue;
-    for (int i = warp % share * 32 + lane; i < kVectors; i += share * 32) {
-      float x[kLanes];
-      unpack(staged[row * kPitch + i], x);
-#pragma unroll
-      for (int k = 0; k < kLanes; ++k) {
-        const int column = i * kLanes + k;
-        x[k] = (x[k] - means[turn]) * scales[turn] * affine[column] + affine[WIDTH + column];
+  const int share = !kKeeps || rows >= kWarps ? 1 : kWarps / rows;
+  if (!kKeeps) {
+    for (int row = warp; row < rows; row += kWarps) {
+      for (int i = lane; i < kVectors; i += 32) {
+        copy_later(staged + row * kPitch + i, x + row * kVectors + i);
       }
-      staged[row * kPitch + i] = pack(x);
+    }
+    end_copies();
+    wait_for_copies<0>();
+  }
+  for (int row = warp / share; row < rows; row += kWarps / share) {
+    Vector kept[kKeeps ? kMine : 1];
+    if (kKeeps) {
+#pragma unroll
+      for (int k = 0; k < kMine; ++k) {
+        const int i = lane + 32 * k;
+        kept[kKeeps ? k : 0] = i < kVectors ? fetch(x + row * kVectors + i) : Vector{};
+      }
+    }
+    const auto part = [&](int k) {
+      if (kKeeps) return kept[kKeeps ? k : 0];
+      return lane + 32 * k < kVectors ? staged[row * kPitch + lane + 32 * k] : Vector{};
+    };
+    float mean = 0.f, squares = 0.f;
+    if (center) {
+      float sums[kLanes] = {};
+#pragma unroll
+      for (int k = 0; k < kMine; ++k) {
+        float values[kLanes];
+        unpack(part(k), values);
+#pragma unroll
+        for (int c = 0; c < kLanes; ++c) sums[c] += values[c];
+      }
+      mean = warp_sum(((sums[0] + sums[1]) + (sums[2] + sums[3])) +
+                      ((sums[4] + sums[5]) + (sums[6] + sums[7]))) /
+             WIDTH;
+    }
+#pragma unroll
+    for (int k = 0; k < kMine; ++k) {
+      if (lane + 32 * k >= kVectors) continue;
+      float values[kLanes], of_vector[2] = {};
+      unpack(part(k), values);
+#pragma unroll
+      for (int c = 0; c < kLanes; ++c) {
+        of_vector[c % 2] += (values[c] - mean) * (values[c] - mean);
+      }
+      squares += of_vector[0] + of_vector[1];
+    }
+    const float scale = rsqrtf(warp_sum(squares) / WIDTH + epsilon);
+#pragma unroll
+    for (int k = 0; k < kMine; ++k) {
+      const int i = lane + 32 * k;
+      if (i >= kVectors || k % share != warp % share) continue;
+      float values[kLanes];
+      unpack(part(k), values);
+      const float4* weights = reinterpret_cast<const float4*>(affine) + 2 * i;
+      const float4* biases = reinterpret_cast<const float4*>(affine + WIDTH) + 2 * i;
+#pragma unroll
+      for (int half = 0; half < 2; ++half) {
+        const float4 w = weights[half], b = biases[half];
+        float* v = values + 4 * half;
+        v[0] = (v[0] - mean) * scale * w.x + b.x;
+        v[1] = (v[1] - mean) * scale * w.y + b.y;
+        v[2] = (v[2] - mean) * scale * w.z + b.z;
+        v[3] = (v[3] - mean) * scale * w.w + b.w;
+      }
+      staged[row * kPitch + i] = pack(values);
     }
   }
 }
@@ -161,8 +173,9 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                    Best* best, int rows, int features, int activation) {
   extern __shared__ __align__(16) unsigned char memory[];
   Vector* staged = reinterpret_cast<Vector*>(memory);
-  float* sums = reinterpret_cast<float*>(staged + rows * kPitch);  // (warps, tiles, ROWS, 8)
-  float* affine = sums + kWarps * TILES * kTileSums;
+  // Two pieces, of which one arrives while the other is used.
+  float* affine = reinterpret_cast<float*>(staged + (PIECES > 1 ? 2 : 1) * rows * kPitch);
+  float* sums = affine + (NORMED ? 2 * WIDTH : 0);  // (warps, tiles, ROWS, 8)
   const int thread = threadIdx.x, low_lane = thread % 32;
   const Lane lane{thread / 32, low_lane / 4, low_lane % 4};
   const int tiles = (features + kFeatures - 1) / kFeatures;
@@ -210,21 +223,23 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 #pragma unroll
   for (int j = 0; j < kChunk; ++j) load(0, 0, j);
   add_biases(tile);
-  if (norm_kind != 0) {
+  if (NORMED) {
     for (int i = thread; i < WIDTH; i += kThreads) {
       affine[i] = norm_weight != nullptr ? norm_weight[i] : 1.f;
       affine[WIDTH + i] = norm_bias != nullptr ? norm_bias[i] : 0.f;
     }
+    __syncthreads();
   }
   wait_for_others();
+  if (NORMED) {
+    stage_normed(x, rows, affine, norm_kind == 2, epsilon, staged);
+  } else {
+    stage(x, rows, 0, staged);
+  }
   add_residual(tile);
   if (PIECES == 1) {
-    stage(x, rows, 0, staged);
+    wait_for_copies<0>();
     __syncthreads();
-    if (norm_kind != 0) {
-      normalize(staged, rows, affine, norm_kind == 2, epsilon);
-      __syncthreads();
-    }
   }
 
   Best mine{-__int_as_float(0x7f800000), 0};
@@ -232,9 +247,15 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     float total[2][TILES][4] = {};  // two sums, since one waits for itself
 #pragma unroll 1
     for (int piece = 0; piece < PIECES; ++piece) {
+      const Vector* rows_now = staged + (PIECES > 1 ? piece % 2 * rows * kPitch : 0);
       if (PIECES > 1) {
-        __syncthreads();
-        stage(x, rows, piece, staged);
+        if (piece > 0) __syncthreads();  // the buffer is free
+        if (piece + 1 < PIECES) {
+          stage(x, rows, piece + 1, staged + (piece + 1) % 2 * rows * kPitch);
+          wait_for_copies<1>();
+        } else {
+          wait_for_copies<0>();
+        }
         __syncthreads();
       }
 #pragma unroll 1
@@ -251,7 +272,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         for (int j = 0; j < kChunk; ++j) {
           const int turn = chunk * kChunk + j, step = turn * kWarps + lane.warp;
           if (turn < kWarpSteps && in_piece(step)) {
-            const Vector* column = staged + step * 4 + lane.place;
+            const Vector* column = rows_now + step * 4 + lane.place;
             const Vector a = lane.group < rows ? column[lane.group * kPitch] : Vector{};
             Vector b = {};
             if (ROWS == 16 && lane.group + 8 < rows) b = column[(lane.group + 8) * kPitch];

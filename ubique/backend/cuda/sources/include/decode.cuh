@@ -23,6 +23,14 @@ __device__ inline float warp_sum(float value) {
   return value;
 }
 
+__device__ inline float warp_max(float value) {
+#pragma unroll
+  for (int offset = 16; offset > 0; offset /= 2) {
+    value = fmaxf(value, __shfl_xor_sync(~0u, value, offset));
+  }
+  return value;
+}
+
 // A logit with its place. Of equal ones the first counts, and one that is no number before all.
 struct Best {
   float value;

@@ -45,6 +45,18 @@ __device__ inline float fetch(const float* from) {
   return v;
 }
 
+// Copies into shared memory that go on meanwhile; those since the last end_copies() are a group.
+__device__ inline void copy_later(Vector* to, const Vector* from) {
+  const unsigned there = static_cast<unsigned>(__cvta_generic_to_shared(to));
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(there), "l"(from) : "memory");
+}
+__device__ inline void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+// Waits for all groups but the last `going` ones.
+template <int going>
+__device__ inline void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(going) : "memory");
+}
+
 // sum (16, 8) += a (16, 16) b (16, 8). Lane 4 g + t has of the sum rows g and g + 8 at columns 2 t
 // and 2 t + 1; of a rows g, g + 8, g, g + 8 at 2 t (twice), then 2 t + 8 (twice), two values in
 // each; of b column g at rows 2 t and 2 t + 8, two in each.
