@@ -13,7 +13,7 @@
 namespace ubique::nn {
 namespace {
 
-constexpr std::int64_t kTriedPositions = 1100;  // of the caches: more than two spans
+constexpr std::int64_t kTriedPositions = 600;  // of the caches: more than one span
 
 at::Tensor plain_linear(const at::Tensor& x, const HostLinear& layer) {
   const auto bias = layer.bias.defined() ? layer.bias.to(x.scalar_type()) : layer.bias;
