@@ -44,6 +44,7 @@ inline float __expf(float x) { return std::exp(x); }
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wsign-conversion"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#include "ubique/backend/cuda/sources/biased_silu.cu"
 #include "ubique/backend/cuda/sources/gated_conv.cu"
 #include "ubique/backend/cuda/sources/rotate_pairs.cu"
 #pragma GCC diagnostic pop
@@ -96,6 +97,22 @@ TEST_CASE("cuda on the host: the source of gated_conv is plain ops, ends and odd
     const auto expected =
         ubique::kernels::plain_gated_conv(wide(x), wide(weight), wide(bias));
     CHECK(off_by(y, expected) < 4e-3);
+  }
+}
+
+TEST_CASE("cuda on the host: the source of biased_silu is plain ops, with a residual and without") {
+  at::manual_seed(5);
+  for (const bool added : {true, false}) {
+    CAPTURE(added);
+    const auto x = half_values({33, 24}), bias = half_values({24}), residual = half_values({33, 24});
+    auto silu = x.clone(), sum = at::full_like(x, NAN);
+    on_host::launch(on_host::biased_silu, static_cast<on_host::Vector*>(silu.mutable_data_ptr()),
+                    vectors(bias), added ? vectors(residual) : nullptr,
+                    static_cast<on_host::Vector*>(sum.mutable_data_ptr()), 33LL * 3, 3);
+    auto expected = x.to(at::kFloat) + bias.to(at::kFloat);
+    if (added) expected = expected + residual.to(at::kFloat);
+    CHECK(off_by(silu, at::silu(expected)) < 4e-3);
+    if (added) CHECK(off_by(sum, expected) < 4e-3);
   }
 }
 

@@ -66,13 +66,13 @@ TEST_CASE("acestep: a song of recorded passes is the song of plain ones, and the
   const at::NoGradGuard no_gradients;
   acestep::PassRecorder recorder;
   const auto first = small.contexts(5, 100), second = small.contexts(40, 200);
-  CHECK(distance(small.song(first, &recorder), small.song(first, nullptr)) < 1e-5);
+  CHECK(distance(small.song(first, &recorder), small.song(first, nullptr)) < 1e-4);
   CHECK(records.replays() == 8);  // some of two branches, some of one
   const c10::InferenceMode inference;  // as make_song() has it
   const auto other = small.song(second, &recorder);
-  CHECK(distance(other, small.song(second, nullptr)) < 1e-5);
+  CHECK(distance(other, small.song(second, nullptr)) < 1e-4);
   CHECK(distance(other, small.song(first, nullptr)) > 1e-3);
-  CHECK(distance(small.song(first, &recorder, 12), small.song(first, nullptr, 12)) < 1e-5);
+  CHECK(distance(small.song(first, &recorder, 12), small.song(first, nullptr, 12)) < 1e-4);
   CHECK(records.replays() == 24);
 }
 
@@ -91,12 +91,12 @@ TEST_CASE("acestep: other adapters are recorded anew") {
   adapter->attach();
   const auto contexts = small.contexts(5, 100);
   const auto adapted = small.song(contexts, &recorder);
-  CHECK(distance(adapted, small.song(contexts, nullptr)) < 1e-5);
+  CHECK(distance(adapted, small.song(contexts, nullptr)) < 1e-4);
   CHECK(distance(adapted, plain) > 1e-3);
   adapter->attach(0.25);  // the same tensors with another strength
   const auto weaker_contexts = small.contexts(5, 100);
   const auto weaker = small.song(weaker_contexts, &recorder);
-  CHECK(distance(weaker, small.song(weaker_contexts, nullptr)) < 1e-5);
+  CHECK(distance(weaker, small.song(weaker_contexts, nullptr)) < 1e-4);
   CHECK(distance(weaker, adapted) > 1e-3);
 }
 
@@ -107,9 +107,9 @@ TEST_CASE("acestep: a device that cannot record, or has no memory for it, launch
   const auto contexts = small.contexts(5, 100);
   const auto expected = small.song(contexts, nullptr);
   acestep::PassRecorder without;
-  CHECK(distance(small.song(contexts, &without), expected) < 1e-5);
+  CHECK(distance(small.song(contexts, &without), expected) < 1e-4);
   const CpuRecords full(1);
   acestep::PassRecorder recorder;
-  CHECK(distance(small.song(contexts, &recorder), expected) < 1e-5);
+  CHECK(distance(small.song(contexts, &recorder), expected) < 1e-4);
   CHECK(full.replays() == 0);
 }

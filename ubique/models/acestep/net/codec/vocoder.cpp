@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "ubique/kernels/diffusion/biased_silu.h"
 #include "ubique/nn/layers/norm.h"
 
 namespace ubique::acestep {
@@ -53,7 +54,25 @@ at::Tensor conv_next(const ConvNextBlock& block, const at::Tensor& x) {
   return x + (y * block.gamma).transpose(1, 2);
 }
 
+/// The same as dilated_block() where the device does all between two convolutions in one pass.
+at::Tensor fused_dilated_block(const DilatedBlock& block, const Sizes& dilations,
+                               const at::Tensor& x) {
+  kernels::Activated now{.sum = x, .silu = at::silu(x)};
+  for (std::size_t i = 0; i < dilations.size(); ++i) {
+    const auto &first = block.first[i], &second = block.second[i];
+    const auto wide = conv_same(now.silu, {first.weight, {}}, dilations[i]);
+    const auto inner = kernels::biased_silu(wide, first.bias, {}).silu;
+    now = kernels::biased_silu(conv_same(inner, {second.weight, {}}), second.bias, now.sum);
+  }
+  return now.sum;
+}
+
+bool fuses_block(const DilatedBlock& block, const at::Tensor& x) {
+  return !at::GradMode::is_enabled() && kernels::does_biased_silu(x, block.first[0].bias);
+}
+
 at::Tensor dilated_block(const DilatedBlock& block, const Sizes& dilations, const at::Tensor& x) {
+  if (fuses_block(block, x)) return fused_dilated_block(block, dilations, x);
   auto sum = x;
   for (std::size_t i = 0; i < dilations.size(); ++i) {
     auto inner = conv_same(at::silu(sum), block.first[i], dilations[i]);
@@ -96,10 +115,11 @@ LocalSteps Vocoder::backbone_steps() const {
 
 at::Tensor Vocoder::mix_blocks(std::size_t stage, const at::Tensor& x) const {
   const auto kernels = config_.resblock_kernels.size();
+  const auto whole = x.contiguous(x.suggest_memory_format());  // a tile is part of another tensor
   at::Tensor sum;
   for (std::size_t j = 0; j < kernels; ++j) {
     const auto y =
-        dilated_block(weights_.blocks[stage * kernels + j], config_.resblock_dilations[j], x);
+        dilated_block(weights_.blocks[stage * kernels + j], config_.resblock_dilations[j], whole);
     sum = sum.defined() ? sum + y : y;
   }
   return sum / static_cast<double>(kernels);
