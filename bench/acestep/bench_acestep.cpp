@@ -20,6 +20,8 @@
 
 #include <cmath>
 #include <cstdio>
+#include <functional>
+#include <map>
 
 #include "bench/measure.h"
 #include "ubique/base/error.h"
@@ -187,27 +189,32 @@ void read_option(SongCase& wanted, const std::string& option) {
   const auto name = option.substr(0, equals);
   const auto value = equals == std::string::npos ? "" : option.substr(equals + 1);
   const auto number = [&] { return std::stoll(value); };
-  if (name == "steps") wanted.steps = number();
-  else if (name == "batch") wanted.batch = number();
-  else if (name == "rounds") wanted.rounds = number();
-  else if (name == "tile") wanted.tile = number();
-  else if (name == "record") wanted.record = number() != 0;
-  else if (name == "channels_last") wanted.channels_last = number() != 0;
-  else if (name == "half") wanted.half = number() != 0;
-  else if (name == "dtype") wanted.dtype = value;
-  else if (name == "form") wanted.form = value;
-  else if (name == "checkpointing") wanted.checkpointing = value;
-  else fail(ErrorKind::Usage, "[bench.acestep] unknown option; got '{}', expected one of those at "
-                              "the top of bench_acestep.cpp.", option);
+  const std::map<std::string, std::function<void()>> setters = {
+      {"steps", [&] { wanted.steps = number(); }},
+      {"batch", [&] { wanted.batch = number(); }},
+      {"rounds", [&] { wanted.rounds = number(); }},
+      {"tile", [&] { wanted.tile = number(); }},
+      {"record", [&] { wanted.record = number() != 0; }},
+      {"channels_last", [&] { wanted.channels_last = number() != 0; }},
+      {"half", [&] { wanted.half = number() != 0; }},
+      {"dtype", [&] { wanted.dtype = value; }},
+      {"form", [&] { wanted.form = value; }},
+      {"checkpointing", [&] { wanted.checkpointing = value; }}};
+  const auto found = setters.find(name);
+  check(found != setters.end(), ErrorKind::Usage,
+        "[bench.acestep] unknown option; got '{}', expected one of those at the top of "
+        "bench_acestep.cpp.",
+        option);
+  found->second();
 }
 
 int run(const SongCase& wanted) {
   auto line = wanted.work == "train" ? time_training(wanted) : time_song(wanted);
   line["program"] = "ubique";
   line["device"] = wanted.device;
-  line["case"] = fmt::format("{} {} {:g} s, {} steps, batch {}, recorded {}, {}", wanted.work,
-                             wanted.size, wanted.seconds, wanted.steps, wanted.batch, wanted.record,
-                             wanted.form);
+  line["case"] =
+      fmt::format("{} {} {:g} s, {} steps, batch {}, recorded {}, {}", wanted.work, wanted.size,
+                  wanted.seconds, wanted.steps, wanted.batch, wanted.record, wanted.form);
   line["peak_resident_mib"] = peak_resident_mib();
   std::puts(line.dump().c_str());
   return 0;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times updates of LoRA adapters on one clip through the engine's learner, as `ubique train acestep`
-// makes them: text encoder and transformer frozen, their weights in what products are computed in.
+// Times updates of LoRA adapters on one clip through the engine's learner, as `ubique train
+// acestep` makes them: text encoder and transformer frozen, their weights in what products are
+// computed in.
 #include <ATen/ATen.h>
 
 #include "bench/acestep/bench_acestep.h"
@@ -46,8 +47,8 @@ class ClipTask final : public engine::Task {
     model_.set_text_encoder(std::move(text), false);
     model_.add_adapter({.rank = 16, .alpha = 32});
     model_.quantize_base(wanted.form);
-    model_.set_sample_size({.frames = acestep::frames_of(wanted.seconds),
-                            .context = 1 + kTagTokens + kLyricTokens});
+    model_.set_sample_size(
+        {.frames = acestep::frames_of(wanted.seconds), .context = 1 + kTagTokens + kLyricTokens});
     recipe_.optimizer.lr = 1e-4;
   }
   engine::Model& model() override { return model_; }

@@ -94,8 +94,7 @@ TEST_CASE("cuda on the host: the source of gated_conv is plain ops, ends and odd
                     static_cast<on_host::Vector*>(y.mutable_data_ptr()), items,
                     static_cast<int>(frames), 3);
     const auto wide = [](const at::Tensor& z) { return z.to(at::kFloat); };
-    const auto expected =
-        ubique::kernels::plain_gated_conv(wide(x), wide(weight), wide(bias));
+    const auto expected = ubique::kernels::plain_gated_conv(wide(x), wide(weight), wide(bias));
     CHECK(off_by(y, expected) < 4e-3);
   }
 }
@@ -104,7 +103,8 @@ TEST_CASE("cuda on the host: the source of biased_silu is plain ops, with a resi
   at::manual_seed(5);
   for (const bool added : {true, false}) {
     CAPTURE(added);
-    const auto x = half_values({33, 24}), bias = half_values({24}), residual = half_values({33, 24});
+    const auto x = half_values({33, 24}), bias = half_values({24}),
+               residual = half_values({33, 24});
     auto silu = x.clone(), sum = at::full_like(x, NAN);
     on_host::launch(on_host::biased_silu, static_cast<on_host::Vector*>(silu.mutable_data_ptr()),
                     vectors(bias), added ? vectors(residual) : nullptr,

@@ -14,8 +14,7 @@ namespace {
 
 bool no_gated_conv(const at::Tensor& /*x*/, const at::Tensor& /*weight*/) { return false; }
 
-at::Tensor fused_gated_conv(const at::Tensor& x, const at::Tensor& weight,
-                            const at::Tensor& bias) {
+at::Tensor fused_gated_conv(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
   static const auto op = find_op<decltype(fused_gated_conv)>("ubique::gated_conv");
   return op.call(x, weight, bias);
 }

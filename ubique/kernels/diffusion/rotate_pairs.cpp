@@ -41,9 +41,9 @@ at::Tensor plain_rotate_pairs(const at::Tensor& x, const PairRotation& rotation,
 
 at::Tensor fused_rotate_pairs(const at::Tensor& x, const PairRotation& rotation,
                               at::ScalarType dtype) {
-  static const auto op = find_op<at::Tensor(const at::Tensor&, const Optional&, const Optional&,
-                                            std::int64_t, bool, std::int64_t, at::ScalarType)>(
-      "ubique::rotate_pairs");
+  static const auto op =
+      find_op<at::Tensor(const at::Tensor&, const Optional&, const Optional&, std::int64_t, bool,
+                         std::int64_t, at::ScalarType)>("ubique::rotate_pairs");
   return op.call(x, table(rotation.cos), table(rotation.sin), rotation.heads, rotation.relu,
                  rotation.ones, dtype);
 }

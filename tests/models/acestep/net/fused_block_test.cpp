@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "tests/models/acestep/golden.h"
+#include "tests/models/acestep/random_codec.h"
 #include "tests/models/acestep/small_model.h"
 #include "ubique/kernels/diffusion/gated_conv.h"
 #include "ubique/nn/layers/rope.h"
@@ -21,7 +22,7 @@ namespace {
 using Optional = std::optional<at::Tensor>;
 
 bool block_fakes = false;  // in other tests the CPU has none of these
-int pair_calls = 0, conv_calls = 0;
+int pair_calls = 0, conv_calls = 0, silu_calls = 0;
 
 bool fake_has_pairs(const at::Tensor&, std::int64_t, std::int64_t, at::ScalarType) {
   return block_fakes;
@@ -42,10 +43,21 @@ at::Tensor fake_conv(const at::Tensor& x, const at::Tensor& weight, const at::Te
   return kernels::plain_gated_conv(x.clone(), weight, bias);
 }
 
+void fake_silu(const at::Tensor& x, const at::Tensor& bias, const Optional& residual,
+               const Optional& sum) {
+  ++silu_calls;
+  auto y = x + bias.view({1, -1, 1, 1});
+  if (residual) {
+    y = y + *residual;
+    sum->copy_(y);
+  }
+  x.copy_(at::silu(y));
+}
+
 struct BlockFakes {
   BlockFakes() {
     block_fakes = true;
-    pair_calls = conv_calls = 0;
+    pair_calls = conv_calls = silu_calls = 0;
   }
   ~BlockFakes() { block_fakes = false; }
 };
@@ -98,6 +110,34 @@ TORCH_LIBRARY_IMPL(ubique, CPU, library) {
   library.impl("rotate_pairs", TORCH_FN(fake_turned));
   library.impl("does_gated_conv", TORCH_FN(fake_has_conv));
   library.impl("gated_conv", TORCH_FN(fake_conv));
+  library.impl("does_biased_silu", TORCH_FN(fake_has_conv));
+  library.impl("biased_silu_", TORCH_FN(fake_silu));
+}
+
+TEST_CASE("acestep: the vocoder through a kernel has the sound of plain ops, its input unchanged") {
+  if (!test::kDevice.is_cpu()) return;
+  const test::SmallCodec codec;
+  const at::NoGradGuard no_gradients;
+  const auto mel = random_tensor({2, 16, 11}, 5), before = mel.clone();
+  const auto expected = codec.vocoder.forward(mel);
+  const BlockFakes fakes;
+  CHECK(distance(codec.vocoder.forward(mel), expected) < 1e-5);
+  CHECK(distance(mel, before) == 0);
+  CHECK(silu_calls >= 2 * 2 * 2 * 2);  // stages, blocks, dilations, convolutions
+}
+
+TEST_CASE("acestep: a vocoder whose residual blocks are empty, as the small one's, is run too") {
+  if (!test::kDevice.is_cpu()) return;
+  auto config = test::small_vocoder();
+  config.resblock_kernels = {3};
+  config.resblock_dilations = {{}};
+  acestep::Vocoder vocoder(config);
+  test::fill_randomly(vocoder);
+  const at::NoGradGuard no_gradients;
+  const BlockFakes fakes;
+  const auto sound = vocoder.forward(random_tensor({2, 16, 11}, 5));
+  CHECK(sound.sizes() == at::IntArrayRef({2, 1, 11 * 16}));
+  CHECK(sound.abs().max().item<double>() > 0.01);
 }
 
 TEST_CASE("acestep: blocks through kernels have the velocities of plain ops") {

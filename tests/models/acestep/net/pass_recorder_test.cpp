@@ -67,7 +67,7 @@ TEST_CASE("acestep: a song of recorded passes is the song of plain ones, and the
   acestep::PassRecorder recorder;
   const auto first = small.contexts(5, 100), second = small.contexts(40, 200);
   CHECK(distance(small.song(first, &recorder), small.song(first, nullptr)) < 1e-4);
-  CHECK(records.replays() == 8);  // some of two branches, some of one
+  CHECK(records.replays() == 8);       // some of two branches, some of one
   const c10::InferenceMode inference;  // as make_song() has it
   const auto other = small.song(second, &recorder);
   CHECK(distance(other, small.song(second, nullptr)) < 1e-4);

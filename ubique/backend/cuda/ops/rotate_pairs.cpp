@@ -29,10 +29,13 @@ at::Tensor cuda_rotate_pairs(const at::Tensor& x, const std::optional<at::Tensor
   auto y = at::empty({samples, heads, length, size + ones}, x.options().dtype(dtype));
   const auto* angles = cos ? cos->const_data_ptr<float>() : nullptr;
   const auto* other_angles = sin ? sin->const_data_ptr<float>() : nullptr;
-  const auto flag = [](const char* name, bool on) { return fmt::format("{}={}", name, on ? 1 : 0); };
-  cuda::kernel(x.device(), "rotate_pairs.cu", "rotate_pairs",
-               {cuda::scalar_define(x), fmt::format("PARTS={}", size / lanes),
-                fmt::format("ONES={}", ones), flag("RELU", relu), flag("WIDE", dtype == at::kFloat)})
+  const auto flag = [](const char* name, bool on) {
+    return fmt::format("{}={}", name, on ? 1 : 0);
+  };
+  cuda::kernel(
+      x.device(), "rotate_pairs.cu", "rotate_pairs",
+      {cuda::scalar_define(x), fmt::format("PARTS={}", size / lanes), fmt::format("ONES={}", ones),
+       flag("RELU", relu), flag("WIDE", dtype == at::kFloat)})
       .launch(x.device(), cuda::sweep(x.device(), x.numel() / lanes), x.const_data_ptr(), angles,
               other_angles, y.mutable_data_ptr(), tokens, static_cast<int>(length),
               static_cast<int>(heads));

@@ -148,8 +148,8 @@ at::Tensor cross_attention(const DitAttention& weights, const at::Tensor& x,
     const auto turned = nn::apply_rope_neighbours(dit_heads(q, pass.config), pass.cos, pass.sin);
     q = turned.to(x.scalar_type());
   } else {
-    q = kernels::rotate_pairs(
-        q, {.cos = pass.cos, .sin = pass.sin, .heads = pass.config.heads}, x.scalar_type());
+    q = kernels::rotate_pairs(q, {.cos = pass.cos, .sin = pass.sin, .heads = pass.config.heads},
+                              x.scalar_type());
   }
   auto mixed = nn::masked_attention(q, context.keys, context.values, {.allowed = pass.context_mask})
                    .transpose(1, 2)

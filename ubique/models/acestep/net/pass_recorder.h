@@ -27,9 +27,9 @@ class PassRecorder {
   /// A recorded pass with the memory that it reads and writes.
   struct Pass {
     at::Tensor latents, timestep, velocity;
-    DitContext context;          // longer than the contexts of songs: the rest is masked
-    DitOptions options;          // with a scale of its own
-    at::Tensor loaded;           // tokens of the context that was copied
+    DitContext context;              // longer than the contexts of songs: the rest is masked
+    DitOptions options;              // with a scale of its own
+    at::Tensor loaded;               // tokens of the context that was copied
     std::vector<at::Tensor> tables;  // must live as long
     std::unique_ptr<device::Recording> work;
   };

@@ -53,8 +53,8 @@ struct SongOptions {
   std::int64_t batch = 1;  ///< variations at once
   /// Which of the request's variations, in this order; empty: all of them.
   std::vector<std::int64_t> chosen = {};
-  bool release_parts = true;  ///< each network as soon as its stage is over
-  bool record = false;        ///< passes of the transformer for replay (Plan::graph_capture)
+  bool release_parts = true;        ///< each network as soon as its stage is over
+  bool record = false;              ///< passes of the transformer for replay (Plan::graph_capture)
   std::int64_t tile = kDecodeTile;  ///< latent frames that are decoded at once
   /// Most positions of a convolution that the device computes rightly; 0 = any.
   std::int64_t longest_convolution = 0;

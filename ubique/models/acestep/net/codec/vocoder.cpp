@@ -34,9 +34,9 @@ at::Tensor conv_same(const at::Tensor& x, const nn::WeightAndBias& weights,
 /// A weight (out, in, taps) in f16, its input channels side by side; a bias in f16.
 void halve(at::Tensor& value) {
   const auto half = value.detach().to(at::kHalf);
-  value.set_data(half.dim() < 3 ? half
-                                : half.unsqueeze(2).contiguous(at::MemoryFormat::ChannelsLast)
-                                      .squeeze(2));
+  value.set_data(half.dim() < 3
+                     ? half
+                     : half.unsqueeze(2).contiguous(at::MemoryFormat::ChannelsLast).squeeze(2));
 }
 
 void halve(nn::WeightAndBias& weights) {
@@ -68,7 +68,8 @@ at::Tensor fused_dilated_block(const DilatedBlock& block, const Sizes& dilations
 }
 
 bool fuses_block(const DilatedBlock& block, const at::Tensor& x) {
-  return !at::GradMode::is_enabled() && kernels::does_biased_silu(x, block.first[0].bias);
+  return !at::GradMode::is_enabled() && !block.first.empty() &&
+         kernels::does_biased_silu(x, block.first.front().bias);
 }
 
 at::Tensor dilated_block(const DilatedBlock& block, const Sizes& dilations, const at::Tensor& x) {
