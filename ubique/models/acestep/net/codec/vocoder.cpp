@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "ubique/kernels/diffusion/biased_silu.h"
+#include "ubique/models/acestep/net/codec/conv_product.h"
 #include "ubique/nn/layers/norm.h"
 
 namespace ubique::acestep {
@@ -25,6 +26,9 @@ at::Tensor frame_norm(const at::Tensor& x, const nn::WeightAndBias& weights) {
 /// side by side. In the weight's dtype.
 at::Tensor conv_same(const at::Tensor& x, const nn::WeightAndBias& weights,
                      std::int64_t dilation = 1) {
+  if (prefers_product(weights.weight)) {
+    return conv_product(x.to(weights.weight.scalar_type()), weights, dilation);
+  }
   const auto padding = (weights.weight.size(2) - 1) * dilation / 2;
   return at::conv2d(x.to(weights.weight.scalar_type()), weights.weight.unsqueeze(2), weights.bias,
                     at::IntArrayRef{1, 1}, at::IntArrayRef{0, padding},
