@@ -121,6 +121,26 @@ TEST_CASE("rotate_pairs: a wrong kernel is not used") {
   CHECK(farthest(y, x.unflatten(-1, {2, 16}).transpose(1, 2)) == 0);
 }
 
+TEST_CASE("gated_conv: shifted frames have the values and the gradients of the convolution") {
+  for (const std::int64_t frames : {1, 2, 7}) {
+    CAPTURE(frames);
+    const auto x = at::randn({2, frames, 16}), weight = at::randn({16, 1, 3});
+    const auto bias = at::randn({16}), gradient = at::randn({2, frames, 8});
+    std::vector<at::Tensor> values, gradients;
+    for (const bool shifted : {false, true}) {
+      std::vector<at::Tensor> leaves;
+      for (const auto& each : {x, weight, bias}) leaves.push_back(each.clone().requires_grad_());
+      const auto y = shifted ? shifted_gated_conv(leaves[0], leaves[1], leaves[2])
+                             : plain_gated_conv(leaves[0], leaves[1], leaves[2]);
+      y.backward(gradient);
+      values.push_back(y.detach());
+      for (const auto& leaf : leaves) gradients.push_back(leaf.grad());
+    }
+    CHECK(farthest(values[0], values[1]) < 1e-5);
+    for (std::size_t i = 0; i < 3; ++i) CHECK(farthest(gradients[i], gradients[i + 3]) < 1e-4);
+  }
+}
+
 TEST_CASE("gated_conv: plain ops are the loops, gradients too, and a right kernel is used") {
   const auto x = at::randn({2, 7, 16}), weight = at::randn({16, 1, 3}), bias = at::randn({16});
   const auto plain = plain_gated_conv(x.clone(), weight, bias);

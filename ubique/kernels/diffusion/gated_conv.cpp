@@ -53,6 +53,19 @@ at::Tensor plain_gated_conv(at::Tensor x, const at::Tensor& weight, const at::Te
   return halves[0] * at::silu(halves[1]);
 }
 
+at::Tensor shifted_gated_conv(const at::Tensor& x, const at::Tensor& weight,
+                              const at::Tensor& bias) {
+  const auto wide = at::silu(x);
+  const auto padded = at::constant_pad_nd(wide, {0, 0, 1, 1});
+  const auto taps = weight.squeeze(1).unbind(1);  // (2N) each
+  const auto frames = x.size(1);
+  auto mixed = at::addcmul(bias, wide, taps[1]);
+  mixed = at::addcmul(mixed, padded.slice(1, 0, frames), taps[0]);
+  mixed = at::addcmul(mixed, padded.slice(1, 2, frames + 2), taps[2]);
+  const auto halves = mixed.chunk(2, -1);
+  return halves[0] * at::silu(halves[1]);
+}
+
 bool does_gated_conv(const at::Tensor& x, const at::Tensor& weight) {
   static const auto op = find_op<decltype(no_gated_conv)>("ubique::does_gated_conv");
   return op.call(x, weight) && passes_self_check("gated_conv", x, [&] { return conv_trials(x); });

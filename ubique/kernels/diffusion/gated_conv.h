@@ -20,4 +20,9 @@ at::Tensor gated_conv(const at::Tensor& x, const at::Tensor& weight, const at::T
 at::Tensor plain_gated_conv(at::Tensor x, const at::Tensor& weight, const at::Tensor& bias,
                             const at::Tensor& frames = {});
 
+/// The same in sums of shifted frames, for gradients where plain convolutions of single channels
+/// have slow ones.
+at::Tensor shifted_gated_conv(const at::Tensor& x, const at::Tensor& weight,
+                              const at::Tensor& bias);
+
 }  // namespace ubique::kernels

@@ -169,8 +169,11 @@ at::Tensor gated_convolution(const DitBlock& block, const at::Tensor& x, const a
   const auto fused = [depthwise](const std::vector<at::Tensor>& in) {
     return kernels::gated_conv(in[0], depthwise.weight, depthwise.bias);
   };
+  const auto shifted = [depthwise](const std::vector<at::Tensor>& in) {
+    return kernels::shifted_gated_conv(in[0], depthwise.weight, depthwise.bias);
+  };
   const bool fuses = !frames.defined() && kernels::does_gated_conv(wide, depthwise.weight);
-  const auto gated = fuses ? fused_forward(fused, plain, {wide}) : plain({wide});
+  const auto gated = fuses ? fused_forward(fused, shifted, {wide}) : plain({wide});
   return nn::linear(gated, block.contract);
 }
 
