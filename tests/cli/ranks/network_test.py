@@ -10,8 +10,8 @@ from lost_test import wait_for
 from network import Missing, Network
 from ranks import COMMON, PROGRAM, environment, losses, make_sudokus, same, train
 
-LONG = ["epochs=40", "eval_interval=20", "schedule=constant", "--log-every", "1", "--checkpoint-every", "10"]
-SILENCE = "5"  # seconds until a rank counts as lost
+LONG = ["epochs=24", "eval_interval=12", "schedule=constant", "--log-every", "1", "--checkpoint-every", "10"]
+SILENCE = "6"  # seconds until a rank counts as lost
 
 
 def launch(network: Network, folder: Path, hosts: list[str], words: list[str], run: str, *options: str):

@@ -81,14 +81,17 @@ std::string sizes_table(const WorldPlan& plan) {
   return table.to_text();
 }
 
+std::string fits_text(int from) {
+  if (from == 0) return "none up to 512";
+  return from == 1 ? "1 process" : fmt::format("{} processes", from);
+}
+
 std::string shardings_table(const WorldPlan& plan) {
   Table table({"split among the processes", fmt::format("state at {}", plan.world.processes),
                "bytes sent", "samples fit at once from"});
   for (const auto& sharding : plan.shardings) {
     table.add_row({sharding.what, human_bytes(sharding.state_bytes),
-                   fmt::format("x {:g}", sharding.traffic),
-                   sharding.fits_from > 0 ? fmt::format("{} processes", sharding.fits_from)
-                                          : "none up to 512"});
+                   fmt::format("x {:g}", sharding.traffic), fits_text(sharding.fits_from)});
   }
   return table.to_text();
 }
