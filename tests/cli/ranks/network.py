@@ -48,7 +48,7 @@ class Network:
         self.prefix = f"ubique{os.getpid()}"
         self.addresses = [f"10.77.0.{i + 1}" for i in range(machines)]
         self.delay, self.loss, self.random = delay, loss, random.Random(1)
-        self.cut, self.waiting, self.ends = set(), [], {}
+        self.cut, self.waiting, self.ends, self.made = set(), [], {}, []
         self.sent = self.lost = 0
         self.running = True
         self.shell = folder / "shell"
@@ -77,6 +77,7 @@ class Network:
     def add_machine(self, address: str) -> None:
         name = self.namespace(address)
         ip("netns", "add", name)
+        self.made.append(address)
         end, device = os.open("/dev/net/tun", os.O_RDWR | os.O_NONBLOCK), f"ubq{os.getpid()}"[:15]
         self.ends[address] = end
         fcntl.ioctl(end, TUNSETIFF, struct.pack("16sH22x", device.encode(), IFF_TAP | IFF_NO_PI))
@@ -89,7 +90,7 @@ class Network:
     def close(self) -> None:
         for end in self.ends.values():
             os.close(end)
-        for address in self.ends:
+        for address in self.made:
             for process in self.processes(address):
                 os.kill(process, 9)
             subprocess.run(["ip", "netns", "delete", self.namespace(address)], check=False)
