@@ -46,9 +46,10 @@ def test_training_data(folder: Path, words: list[str]) -> None:
 def test_more_ranks_than_samples(folder: Path, words: list[str]) -> None:
     call(folder, "data", "trm", "sudoku", "--size", "4", "--train", "2", "--test", "2", "-o", "few", "-q")
     few = [word if word != "small" else "few" for word in words]
-    few = [word for word in few if "global_batch_size" not in word] + ["global_batch_size=3", "--batch", "1"]
-    text = call(folder, "launch", "-n", "3", "--", "train", *few, *COMMON, "-o", "none", code=2)
-    assert "more processes than samples" in text or "nothing to do" in text, text
+    few[few.index("--batch") + 1] = "1"
+    few[few.index("global_batch_size=8")] = "global_batch_size=4"
+    text = call(folder, "launch", "-n", "5", "--", "train", *few, *COMMON, "-o", "none", code=2)
+    assert "there are more processes than samples in an update; got 5 processes" in text, text
     print("more processes than samples: refused in words")
 
 
