@@ -13,7 +13,7 @@
 #include <thread>
 
 #include "ubique/base/text/text.h"
-#include "ubique/device/amx.h"
+#include "ubique/device/cpu/amx.h"
 
 #ifdef __APPLE__
 #include <sys/sysctl.h>

@@ -13,7 +13,7 @@
 #include <string>
 #include <string_view>
 
-#include "ubique/device/cpu_memory.h"
+#include "ubique/device/cpu/cpu_memory.h"
 
 #ifdef __APPLE__
 #include <mach/mach.h>

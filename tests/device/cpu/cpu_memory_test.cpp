@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The counting CPU allocator.
-#include "ubique/device/cpu_memory.h"
+#include "ubique/device/cpu/cpu_memory.h"
 
 #include <ATen/ATen.h>
 #include <c10/core/CPUAllocator.h>

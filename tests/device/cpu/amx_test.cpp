@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Which processors' AMX is used.
-#include "ubique/device/amx.h"
+#include "ubique/device/cpu/amx.h"
 
 #include <doctest/doctest.h>
 

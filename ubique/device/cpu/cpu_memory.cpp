@@ -2,7 +2,7 @@
 // A counting CPU allocator that wraps torch's own. The size of a block is stored in front of it, so
 // that freeing needs no look-up. Blocks allocated before this library was loaded keep their own
 // deleter.
-#include "ubique/device/cpu_memory.h"
+#include "ubique/device/cpu/cpu_memory.h"
 
 #include <c10/core/Allocator.h>
 #include <c10/core/CPUAllocator.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads CPUID, and keeps oneDNN from AMX that cannot be used.
-#include "ubique/device/amx.h"
+#include "ubique/device/cpu/amx.h"
 
 #include <cstdlib>
 
