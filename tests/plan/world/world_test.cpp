@@ -79,7 +79,7 @@ TEST_CASE("world: the same batch is shared out until a process would have no mic
   CHECK(world.sizes[2].update_ms == doctest::Approx(world.world.update_ms));
   CHECK(world.sizes[3].possible);
   CHECK_FALSE(world.sizes[4].possible);
-  CHECK(world.sizes[9].grown_update_ms > 80);
+  CHECK(world.sizes[9].grown_update_ms >= 80);  // what is exchanged is hidden
   CHECK(world.world.memory < world.sizes[0].memory);
   CHECK(world.world.hidden_share == world.could_hide);  // the exchange is shorter than the pass
   CHECK(world.could_hide > 0);

@@ -22,7 +22,7 @@ inline const std::set<std::string> kProbedOps = {
     "max_pool2d_with_indices_backward", "mean", "mm", "mul", "native_batch_norm",
     "native_batch_norm_backward", "native_layer_norm", "native_layer_norm_backward", "ne", "neg", "nll_loss_backward", "nll_loss_forward", "pow",
     "reciprocal", "relu", "relu_", "rsqrt", "scatter", "scatter_add", "sgn", "sigmoid",
-    "sigmoid_backward", "sign", "silu", "sqrt", "sub", "sum", "threshold_backward", "tril",
+    "sigmoid_backward", "sign", "silu", "sqrt", "sub", "sum", "threshold_backward", "topk", "tril",
     "upsample_bilinear2d", "upsample_bilinear2d_backward", "where",
 };
 // clang-format on

@@ -142,6 +142,11 @@ std::vector<ElementaryOp> reduction_ops() {
      [](const Tensors& in) { return Tensors{without_ties(in[0]).argmax(-1)}; }},
     {"max",     Row::EveryDtype, {constant(kShape)},
      [](const Tensors& in) { return Tensors{std::get<1>(without_ties(in[0]).max(-1))}; }},
+    {"topk",    Row::EveryDtype, {constant(kShape)},
+     [](const Tensors& in) {
+       const auto [largest, places] = without_ties(in[0]).topk(7);
+       return Tensors{largest, places};
+     }},
     {"amax",    Row::F32, {values(kShape)},
      [](const Tensors& in) { return Tensors{in[0].amax({1, 2})}; }},
     {"amin",    Row::F32, {values(kShape)},
