@@ -125,7 +125,8 @@ struct Meeting {
         joining(milliseconds(patience.joining)),
         store(make_store(place, joining, place.rank == 0 && !place.launcher_listens)) {}
 
-  /// Signs of life may wait for a store that does not answer: then the end of the process ends them.
+  /// Signs of life may wait for a store that does not answer: then the end of the process ends
+  /// them.
   ~Meeting() {
     if (life && !life->finish(kToFinish)) [[maybe_unused]]
       auto* kept = life.release();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// `ubique launch -n N -- train|run|evaluate ...`: N processes of this machine, or of each of several
-// hosts, as one command, for those without torchrun, SLURM or MPI.
+// `ubique launch -n N -- train|run|evaluate ...`: N processes of this machine, or of each of
+// several hosts, as one command, for those without torchrun, SLURM or MPI.
 #include <fmt/format.h>
 
 #include <unistd.h>
@@ -68,8 +68,8 @@ class RankLogs {
       : passing_(flags.logs.empty() && flags.words.front() != "train") {
     folder_ = !flags.logs.empty() ? std::filesystem::path(flags.logs)
               : passing_          ? std::filesystem::temp_directory_path() /
-                             fmt::format("ubique-ranks-{}", ::getpid())
-                                  : output_of(flags.words) / "ranks";
+                               fmt::format("ubique-ranks-{}", ::getpid())
+                         : output_of(flags.words) / "ranks";
   }
   const std::filesystem::path& folder() const { return folder_; }
   void end(int code) const {
@@ -181,7 +181,8 @@ Verb launch_verb() {
               "Starts the command N times and tells each process its place (RANK, WORLD_SIZE, "
               "LOCAL_RANK), as torchrun does. They train one model together: the batch is shared "
               "out, rank 0 shows the progress and writes the run folder. `run` and `evaluate` "
-              "share out files, puzzles, prompts and songs; results are those of one process. Ctrl-C stops all with one checkpoint; if a "
+              "share out files, puzzles, prompts and songs; results are those of one process. "
+              "Ctrl-C stops all with one checkpoint; if a "
               "process dies, its name and last lines are shown and all end, or go on from the "
               "last checkpoint with --restarts. With --hosts N processes on each host, started by "
               "ssh in this folder, which must be there as well as the program and the data; a host "
