@@ -36,11 +36,15 @@ std::vector<at::Tensor> Learner::changing_state() const {
 }
 
 /// Recording executes the work too, so the state is restored afterwards, also after an error: the
-/// update itself is still to be replayed.
+/// update itself is still to be replayed. Until then it is kept in the host's memory: on the device
+/// weights and optimizer states, twice, would be the peak of the whole training.
 void Learner::record() {
   auto& recorded = *recorded_;
   std::vector<at::Tensor> before;
-  for (const auto& tensor : changing_state()) before.push_back(tensor.clone());
+  for (const auto& tensor : changing_state()) {
+    before.push_back(tensor.to(at::kCPU, tensor.scalar_type(), /*non_blocking=*/false,
+                               /*copy=*/true));
+  }
   const auto restore = [&] {
     sum_.reset();
     const c10::NoGradGuard no_gradients;
