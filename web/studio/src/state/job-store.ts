@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The jobs as this page knows them, from lists that it asked for and from events. A list may be older
-// than an event that came while it was on its way; then the event counts.
+// The jobs as this page knows them, from answers that it asked for and from events. An answer may be
+// older than an event that came while it was on its way; then the event counts.
 import type { Job, JobState, Progress } from '../api/types';
 
 const active: readonly JobState[] = ['running', 'queued', 'paused'];
@@ -20,7 +20,7 @@ export function compareJobs(a: Job, b: Job): number {
 
 export class JobStore {
   private readonly jobs = new Map<string, Job>();
-  private readonly asking = new Set<Set<string>>(); // what events said while a list was on its way
+  private readonly asking = new Set<Set<string>>(); // whom events told of while an answer was on its way
 
   constructor(private readonly changed: (jobs: Job[]) => void = () => undefined) {}
 
@@ -53,18 +53,33 @@ export class JobStore {
 
   /** Takes a list from the server in the place of what is known. */
   async refresh(ask: () => Promise<Job[]>): Promise<void> {
-    const newer = new Set<string>();
-    this.asking.add(newer);
-    try {
+    await this.watching(async (newer) => {
       const listed = new Map((await ask()).map((job) => [job.id, job]));
       for (const id of [...this.jobs.keys()]) {
         if (!listed.has(id) && !newer.has(id)) this.jobs.delete(id);
       }
       for (const [id, job] of listed) if (!newer.has(id)) this.jobs.set(id, job);
+    });
+    this.changed(this.list());
+  }
+
+  /** Takes what the server says of one job, and gives it as the store then has it. */
+  async ask(ask: () => Promise<Job>): Promise<Job> {
+    return this.watching(async (newer) => {
+      const job = await ask();
+      if (!newer.has(job.id)) this.put(job);
+      return this.jobs.get(job.id) ?? job;
+    });
+  }
+
+  private async watching<T>(work: (newer: Set<string>) => Promise<T>): Promise<T> {
+    const newer = new Set<string>();
+    this.asking.add(newer);
+    try {
+      return await work(newer);
     } finally {
       this.asking.delete(newer);
     }
-    this.changed(this.list());
   }
 
   private touch(id: string): void {

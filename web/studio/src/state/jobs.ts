@@ -35,8 +35,8 @@ export async function startJob(request: JobRequest): Promise<Job> {
   const key = unanswered.get(body) ?? freshKey();
   unanswered.set(body, key);
   try {
-    const job = await api.post<Job>('api/jobs', request, { 'Idempotency-Key': key });
-    jobStore.put(job);
+    const headers = { 'Idempotency-Key': key };
+    const job = await jobStore.ask(() => api.post<Job>('api/jobs', request, headers));
     unanswered.delete(body);
     return job;
   } catch (error) {
@@ -45,40 +45,36 @@ export async function startJob(request: JobRequest): Promise<Job> {
   }
 }
 
-/** The job as the store has it, else as the server says. */
-export async function fetchJob(id: string): Promise<Job> {
-  const job = await api.get<Job>(`api/jobs/${encodeURIComponent(id)}`);
-  jobStore.put(job);
-  return job;
-}
+const jobPath = (id: string) => `api/jobs/${encodeURIComponent(id)}`;
+
+/** The job as the server says. */
+export const fetchJob = (id: string): Promise<Job> => jobStore.ask(() => api.get<Job>(jobPath(id)));
 
 export type JobAction = 'cancel' | 'pause' | 'resume' | 'retry';
 
-export async function actOnJob(id: string, action: JobAction): Promise<Job | undefined> {
-  const job = await api.post<Job | undefined>(`api/jobs/${encodeURIComponent(id)}/${action}`);
-  if (job?.id) jobStore.put(job);
-  else return fetchJob(id);
-  return job;
-}
+export const actOnJob = (id: string, action: JobAction): Promise<Job> =>
+  jobStore.ask(async () => {
+    const job = await api.post<Job | undefined>(`${jobPath(id)}/${action}`);
+    return job?.id ? job : api.get<Job>(jobPath(id));
+  });
 
 /** Puts a waiting job before another one. */
 export async function moveJob(id: string, before: string): Promise<void> {
-  await api.patch(`api/jobs/${encodeURIComponent(id)}`, { before });
+  await api.patch(jobPath(id), { before });
   await refreshJobs();
 }
 
 export async function forgetJob(id: string): Promise<void> {
-  await api.delete(`api/jobs/${encodeURIComponent(id)}`);
+  await api.delete(jobPath(id));
   jobStore.remove(id);
 }
 
 /** What the command wrote, from that byte on. */
 export async function jobLog(id: string, from = 0): Promise<{ text: string; next: number }> {
-  const path = `api/jobs/${encodeURIComponent(id)}/log?from=${from}`;
-  const response = await send(path);
+  const response = await send(`${jobPath(id)}/log?from=${from}`);
   const text = await response.text();
   return { text, next: Number(response.headers.get('X-Next') ?? from + text.length) };
 }
 
 export const jobOutcome = (id: string) =>
-  api.get<unknown>(`api/jobs/${encodeURIComponent(id)}/outcome`);
+  api.get<unknown>(`${jobPath(id)}/outcome`);

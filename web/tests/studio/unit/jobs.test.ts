@@ -50,6 +50,18 @@ describe('jobs', () => {
     expect(order).toEqual(['now', 'first', 'second', 'held', 'new', 'old']);
   });
 
+  test('are as an event said, if the answer that was on its way is older', async () => {
+    const store = new JobStore();
+    const got = await store.ask(async () => {
+      store.put(job('1', { state: 'succeeded' }));
+      return job('1');
+    });
+    expect(got.state).toBe('succeeded');
+    expect(store.get('1')?.state).toBe('succeeded');
+    expect((await store.ask(async () => job('2'))).state).toBe('queued');
+    expect(store.get('2')?.state).toBe('queued');
+  });
+
   test('are told in words', () => {
     expect(jobText(job('a', { position: 3 }))).toBe('Waiting, number 3');
     expect(jobText(job('a', { waiting: 'no memory for it now' }))).toBe(
