@@ -260,12 +260,20 @@ class GlooTransport final : public Transport {
   std::atomic<bool> abandoned_ = false;
 };
 
+/// c10d's recorder of exchanges writes to a table without a lock when a group is used for the first
+/// time: two threads with a group each (ours, and that of gradients on their way) crash there.
+void switch_off_recorder() {
+  static const int done = ::setenv("TORCH_FR_BUFFER_SIZE", "0", /*replace=*/0);
+  check(done == 0, ErrorKind::Internal, "[dist.join] cannot set TORCH_FR_BUFFER_SIZE.");
+}
+
 }  // namespace
 
 bool has_gloo() { return true; }
 
 std::unique_ptr<Transport> connect_gloo(const Place& place, const Patience& patience) {
   check_resolves(place);
+  switch_off_recorder();
   try {
     const auto meeting = std::make_shared<Meeting>(place, patience);
     auto transport = std::make_unique<GlooTransport>(meeting);
