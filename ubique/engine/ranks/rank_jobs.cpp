@@ -42,8 +42,10 @@ void RankJobs::retell(std::int64_t job, const Json& result) const {
   for (const auto& text : result.value("warnings", Json::array())) {
     log::warn("{}", text.get<std::string>());
   }
-  const auto error = result.value("error", Json());
-  if (error.is_string() && error != "") log::error("{}", error.get<std::string>());
+  const auto error = result.find("error");
+  if (error == result.end() || !error->is_string()) return;
+  const auto text = error->get<std::string>();
+  if (!text.empty()) log::error("{}", text);
 }
 
 std::vector<Json> RankJobs::collect(std::vector<Json> done) const {
