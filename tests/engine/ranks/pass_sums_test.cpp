@@ -5,7 +5,7 @@
 #include <c10/util/Exception.h>
 #include <doctest/doctest.h>
 
-#include "tests/engine/ranks/thread_ranks.h"
+#include "tests/dist/as_ranks.h"
 #include "ubique/base/error.h"
 #include "ubique/device/runtime.h"
 
@@ -25,7 +25,7 @@ void require_sums(PassSums& sums, const std::vector<double>& mine,
 }  // namespace
 
 TEST_CASE("pass sums: a round adds up what its ranks have, and others sit out" * kWithGloo) {
-  const auto errors = test::as_thread_ranks(3, [](const dist::World& world) {
+  const auto errors = test::as_ranks(3, 60, [](const dist::World& world) {
     PassSums sums(world);
     const auto rank = static_cast<double>(world.rank());
     require_sums(sums, {rank, 1}, {3, 3});
@@ -49,7 +49,7 @@ TEST_CASE("pass sums: a round adds up what its ranks have, and others sit out" *
 TEST_CASE("pass sums: a rank that runs out of memory ends the update of all" * kWithGloo) {
   for (const int failing : {0, 1, 2}) {
     CAPTURE(failing);
-    const auto errors = test::as_thread_ranks(3, [&](const dist::World& world) {
+    const auto errors = test::as_ranks(3, 60, [&](const dist::World& world) {
       PassSums sums(world);
       bool ended = world.rank() == failing;
       try {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/engine/ranks/thread_ranks.h"
+#include "tests/dist/as_ranks.h"
 #include "ubique/base/error.h"
 #include "ubique/base/text/json.h"
 #include "ubique/engine/ranks/rank_progress.h"
@@ -46,7 +46,7 @@ TEST_CASE("rank jobs: every rank has the bits of one process, in the order of th
           kGlooOnly) {
   const std::int64_t count = 8;
   const auto expected = engine::share_jobs(count, number_of);
-  const auto errors = test::as_thread_ranks(3, [&](const dist::World& world) {
+  const auto errors = test::as_ranks(3, 60, [&](const dist::World& world) {
     const auto all = engine::share_jobs(count, number_of, world);
     check(all.size() == expected.size(), ErrorKind::Internal, "{} results", all.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -64,7 +64,7 @@ TEST_CASE("rank jobs: every rank has the bits of one process, in the order of th
 }
 
 TEST_CASE("rank jobs: more ranks than jobs, no jobs, and bytes that are no text" * kGlooOnly) {
-  const auto errors = test::as_thread_ranks(3, [](const dist::World& world) {
+  const auto errors = test::as_ranks(3, 60, [](const dist::World& world) {
     check(engine::share_jobs(0, number_of, world).empty(), ErrorKind::Internal, "jobs of none");
     const auto bytes = Json::binary({0, 255, 7});
     const auto one = engine::share_jobs(
@@ -83,7 +83,7 @@ TEST_CASE("rank jobs: more ranks than jobs, no jobs, and bytes that are no text"
 }
 
 TEST_CASE("rank jobs: ranks that see other files are told so, all of them" * kGlooOnly) {
-  const auto errors = test::as_thread_ranks(3, [](const dist::World& world) {
+  const auto errors = test::as_ranks(3, 60, [](const dist::World& world) {
     RankJobs(2, {"a.png", world.rank() == 2 ? "c.png" : "b.png"}, world);
   });
   for (const auto& error : errors) {
@@ -92,14 +92,14 @@ TEST_CASE("rank jobs: ranks that see other files are told so, all of them" * kGl
 }
 
 TEST_CASE("rank jobs: what cannot be shared out is refused by every rank" * kGlooOnly) {
-  for (const auto& error : test::as_thread_ranks(
-           2, [](const dist::World& world) { engine::require_one_process("a chat", world); })) {
+  for (const auto& error : test::as_ranks(
+           2, 60, [](const dist::World& world) { engine::require_one_process("a chat", world); })) {
     CHECK(error.find("a chat cannot be shared out; got 2 processes") != std::string::npos);
   }
 }
 
 TEST_CASE("rank progress: all ranks finish a bar together, one list after another" * kGlooOnly) {
-  const auto errors = test::as_thread_ranks(3, [](const dist::World& world) {
+  const auto errors = test::as_ranks(3, 60, [](const dist::World& world) {
     for (const std::int64_t total : {5, 0, 4}) {
       const RankJobs jobs(total, world);
       engine::RankProgress progress(

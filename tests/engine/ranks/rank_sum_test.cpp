@@ -5,8 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include <thread>
-
+#include "tests/dist/as_ranks.h"
 #include "tests/engine/toy.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/engine/ranks/shard.h"
@@ -72,24 +71,10 @@ Update update_of(const dist::World& world, bool by_ranks) {
 
 std::vector<Update> updates_of(int size, bool by_ranks) {
   std::vector<Update> updates(size);
-  const int port = dist::free_port();
-  std::vector<std::thread> threads;
-  for (int rank = 0; rank < size; ++rank) {
-    threads.emplace_back([&, rank] {
-      try {
-        dist::Place place;
-        place.rank = place.local_rank = rank;
-        place.size = place.local_size = size;
-        place.host = "127.0.0.1";
-        place.port = port;
-        updates[rank] =
-            update_of(dist::World(place, dist::connect_gloo(place, {60, 60})), by_ranks);
-      } catch (const std::exception& error) {
-        updates[rank].error = error.what();
-      }
-    });
-  }
-  for (auto& thread : threads) thread.join();
+  const auto errors = as_ranks(size, 60, [&](const dist::World& world) {
+    updates[world.rank()] = update_of(world, by_ranks);
+  });
+  for (int rank = 0; rank < size; ++rank) updates[rank].error = errors[rank];
   return updates;
 }
 

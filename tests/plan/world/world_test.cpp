@@ -37,10 +37,11 @@ TEST_CASE("world: a process sends its rows of gradients and the sums, one alone 
   const auto two = predict_exchange(1'000'000, 1, 2, kSimple);
   CHECK(two.gradient_bytes == 4'000'000);
   CHECK(two.sent == doctest::Approx(4e6));  // as a ring all-reduce: 2 (N - 1) / N
-  CHECK(two.rounds == 4);
-  CHECK(two.ms == doctest::Approx(4 * 1.0 + 4.0));
+  CHECK(two.rounds == 2 + 8 * 2);
+  CHECK(two.ms == doctest::Approx(18 * 1.0 + 4.0));
   CHECK(predict_exchange(1'000'000, 3, 4, kSimple).sent == doctest::Approx(4e6 * 4 * 3 / 4));
-  CHECK(predict_exchange(5'000'000, 1, 2, kSimple).rounds == 6);
+  CHECK(predict_exchange(5'000'000, 3, 2, kSimple).rounds == 2 + 8 * 4);
+  CHECK(predict_exchange(1000, 1, 2, kSimple).rounds == 2 + 2);  // one bucket
 }
 
 TEST_CASE("world: where copies for all micro-batches take too much, one row of sums is sent") {

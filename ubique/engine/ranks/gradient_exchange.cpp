@@ -9,17 +9,10 @@
 
 #include "ubique/base/error.h"
 #include "ubique/base/text/json.h"
+#include "ubique/plan/world/exchange.h"
 
 namespace ubique::engine {
 namespace {
-
-// Some buckets for each model, but not so small that their number costs more than it hides.
-constexpr std::int64_t kBuckets = 8;
-constexpr std::int64_t kLeastBytes = std::int64_t{1} << 18, kMostBytes = std::int64_t{1} << 24;
-
-std::int64_t bucket_bytes(const NamedTensors& parameters) {
-  return std::clamp(gradient_bytes(parameters) / kBuckets, kLeastBytes, kMostBytes);
-}
 
 void merge_marks(std::string& marks, const std::string& more) {
   for (std::size_t i = 0; i < marks.size(); ++i) {
@@ -46,7 +39,7 @@ void GradientExchange::relearn() {
 
 void GradientExchange::arrange(const std::vector<std::size_t>& ready) {
   const auto early = early_ones(ready, late_);
-  const auto bytes = bucket_bytes(parameters_);
+  const auto bytes = plan::bucket_bytes(gradient_bytes(parameters_));
   buckets_ = make_buckets(parameters_, early, bytes);
   early_ = buckets_.size();
   const auto others = other_ones(early, parameters_.size());
@@ -201,7 +194,8 @@ void GradientExchange::add_late_gradients(const std::string& late) {
   for (std::size_t i = 0; i < late.size(); ++i) {
     if (late[i] == '1') order.push_back(i);
   }
-  const auto buckets = make_buckets(parameters_, order, bucket_bytes(parameters_));
+  const auto buckets =
+      make_buckets(parameters_, order, plan::bucket_bytes(gradient_bytes(parameters_)));
   std::vector<dist::SumBucket> sizes;
   for (const auto& bucket : buckets) sizes.push_back(bucket.size);
   sums_.begin(sizes, std::vector<dist::RowsOfRank>(ranks_.size(), {1, 0}));

@@ -6,6 +6,13 @@
 
 namespace ubique::plan {
 
+// Some buckets for each model, but not so small that their number costs more than it hides.
+std::int64_t bucket_bytes(std::int64_t gradient_bytes) {
+  constexpr std::int64_t kBuckets = 8;
+  constexpr std::int64_t kLeast = std::int64_t{1} << 18, kMost = std::int64_t{1} << 24;
+  return std::clamp(gradient_bytes / kBuckets, kLeast, kMost);
+}
+
 Exchange predict_exchange(std::int64_t parameters, std::int64_t micro_batches, int processes,
                           const Interconnect& link) {
   Exchange exchange;
@@ -18,8 +25,10 @@ Exchange predict_exchange(std::int64_t parameters, std::int64_t micro_batches, i
   // Rows go to the rank that adds up their share, the sums back to all.
   exchange.sent = static_cast<double>(exchange.gradient_bytes) *
                   static_cast<double>(exchange.rows + 1) * others / processes;
-  constexpr std::int64_t kNews = 2, kPerBlock = 2;  // the loss's weight, the micro-batches' numbers
-  exchange.rounds = kNews + kPerBlock * ((parameters + kSumBlock - 1) / kSumBlock);
+  constexpr std::int64_t kNews = 2;  // the loss's weight, the micro-batches' numbers
+  const auto bucket = bucket_bytes(exchange.gradient_bytes);
+  const auto buckets = (exchange.gradient_bytes + bucket - 1) / bucket;
+  exchange.rounds = kNews + buckets * (exchange.rows + 1);  // every row, then the sums
   exchange.ms = static_cast<double>(exchange.rounds) * others * link.latency_us * 1e-3 +
                 exchange.sent / (link.gbytes_per_second * 1e9) * 1e3;
   return exchange;

@@ -12,8 +12,8 @@ namespace ubique::plan {
 /// while their copies on a rank take no more than this.
 inline constexpr std::int64_t kMostGradientCopies = std::int64_t{1} << 30;
 
-/// Numbers that are added up at once.
-inline constexpr std::int64_t kSumBlock = std::int64_t{1} << 22;
+/// Bytes of gradients that are exchanged at once.
+std::int64_t bucket_bytes(std::int64_t gradient_bytes);
 
 /// Share of the last micro-batch's backward pass during which gradients already travel: in about
 /// eight buckets, of which the last leaves when the pass is over.
