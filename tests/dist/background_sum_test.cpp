@@ -4,6 +4,11 @@
 
 #include <ATen/ATen.h>
 
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+
 #include "tests/dist/as_ranks.h"
 #include "ubique/base/error.h"
 
@@ -92,11 +97,39 @@ TEST_CASE("background sum: a rank that vanishes is named by push or finish of th
 
 TEST_CASE("background sum: one that is given up does not wait for the others" * kSumsNeedGloo) {
   check_all_well(as_ranks(2, 60, [](World& world) {
-    {
-      BackgroundSum sums(world, at::kCPU);
-      sums.begin({{at::kFloat, 8}}, {{1, 0}, {1, 0}});
-      if (world.is_first()) sums.push(0, 0, {{at::ones({8}), 8}});
+    auto sums = std::make_unique<BackgroundSum>(world, at::kCPU);
+    sums->begin({{at::kFloat, 8}}, {{1, 0}, {1, 0}});
+    if (world.is_first()) {
+      sums->push(0, 0, {{at::ones({8}), 8}});  // rank 1 pushes nothing, and stays connected
+      sums.reset();
     }
-    world.gather("both are here again");
+    world.gather("rank 0 did not wait");
+  }));
+}
+
+TEST_CASE("transport: connections that another rank closes are no loss once they are given up" *
+          kSumsNeedGloo) {
+  check_all_well(as_ranks(2, 60, [](World& world) {
+    auto connections = world.beside(at::kCPU);
+    std::string error;
+    std::thread waiting;
+    if (world.is_first()) {
+      waiting = std::thread([&] {
+        try {
+          connections->gather(at::empty({2, 8}), at::ones({8}));
+        } catch (const std::exception& caught) {
+          error = caught.what();
+        }
+      });
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // it waits for rank 1 now
+      connections->abandon();
+    }
+    world.gather("given up");
+    if (!world.is_first()) connections.reset();
+    if (waiting.joinable()) waiting.join();
+    world.gather("nobody was called lost");
+    if (world.is_first() && error.find("abandoned") == std::string::npos) {
+      fail(ErrorKind::Internal, "[test] {}", error);
+    }
   }));
 }

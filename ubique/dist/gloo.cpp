@@ -226,6 +226,7 @@ class GlooTransport final : public Transport {
     } catch (const std::exception& caught) {
       error = text_of(caught);
     }
+    if (abandoned_) give_up();  // another rank may have given up as well, and closed first
     lose(life().explain(error));
   }
 
