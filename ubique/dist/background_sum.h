@@ -1,23 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sums of rows that several ranks have, exchanged by a thread of its own while the ranks compute.
-// The sum of a bucket adds up the rows of rank 0 from the first to the last, then those of rank 1,
-// and so on: its bits do not depend on which rank had which row, nor on when a row came.
+// Sums of rows that several ranks have, exchanged in the background while the ranks compute. The
+// sum of a bucket adds up the rows of rank 0 from the first to the last, then those of rank 1, and
+// so on: its bits do not depend on which rank had which row, nor on when a row came.
 #pragma once
 
 #include <ATen/core/Tensor.h>
-#include <c10/core/Event.h>
-#include <c10/core/Stream.h>
 
-#include <condition_variable>
 #include <cstdint>
-#include <deque>
-#include <exception>
 #include <memory>
-#include <mutex>
-#include <optional>
-#include <thread>
 #include <vector>
 
+#include "ubique/dist/background.h"
 #include "ubique/dist/world.h"
 
 namespace ubique::dist {
@@ -42,56 +35,56 @@ struct SumPiece {
   std::int64_t length = 0;
 };
 
+/// Who gets a sum.
+enum class SumResult {
+  Whole,     ///< every rank all of it
+  OwnShare,  ///< rank r the r-th of as many equal shares as there are ranks, the last filled up.
+             ///< Rows are added up round by round, in each in the order of ranks, and not kept.
+};
+
 class BackgroundSum {
  public:
   /// All ranks; of several. Sums of tensors on `device`.
   BackgroundSum(const World& world, c10::Device device);
   /// Over connections that no other has (World::beside).
   BackgroundSum(int rank, int size, std::unique_ptr<Transport> transport, c10::Device device);
+  /// Beside other exchanges.
+  BackgroundSum(int rank, int size, std::shared_ptr<Background> background);
   ~BackgroundSum();
   BackgroundSum(const BackgroundSum&) = delete;
   BackgroundSum& operator=(const BackgroundSum&) = delete;
 
   /// Sums of so many buckets, after finish() of the ones before.
-  void begin(std::vector<SumBucket> buckets, std::vector<RowsOfRank> ranks);
+  void begin(std::vector<SumBucket> buckets, std::vector<RowsOfRank> ranks,
+             SumResult result = SumResult::Whole);
   std::int64_t rounds() const;
   /// All ranks push every bucket once in each round, in the same order; a rank without a row there
   /// pushes no pieces. Does not wait; takes the values over. Throws if an exchange failed.
   void push(std::size_t bucket, std::int64_t round, std::vector<SumPiece> pieces);
-  /// Waits for everything that was pushed: (length) of each bucket, on the transport's device.
-  /// Throws if an exchange failed.
+  /// Waits for everything that was pushed: (length) of each bucket, or this rank's share of it, on
+  /// the transport's device. Throws if an exchange failed.
   std::vector<at::Tensor> finish();
 
  private:
-  struct Job {
+  struct Row {
     std::size_t bucket = 0;
     std::int64_t round = 0;
     std::vector<SumPiece> pieces;
-    std::optional<c10::Event> computed;  // the pieces, on a device that does not wait for them
   };
 
-  void work();
-  void exchange(const Job& job);
-  at::Tensor row_of(const Job& job, std::int64_t length) const;
-  void add_up(std::size_t bucket);
+  void exchange(Transport& transport, const Row& row);
+  at::Tensor values_of(const Row& row, std::int64_t length) const;
+  void add_received(std::size_t bucket, const std::vector<at::Tensor>& rows);
+  void add_up(Transport& transport, std::size_t bucket);
   std::int64_t share(std::size_t bucket) const;
-  void throw_failure();
 
   int rank_, size_;
-  std::unique_ptr<Transport> transport_;
-  c10::Device device_;                 // of the pieces
-  std::optional<c10::Stream> stream_;  // of the thread, on a device that has them
   std::vector<SumBucket> buckets_;
   std::vector<RowsOfRank> ranks_;
+  SumResult result_ = SumResult::Whole;
   std::vector<std::vector<std::vector<at::Tensor>>> received_;  // [bucket][rank]: this rank's share
   std::vector<at::Tensor> sums_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<Job> jobs_;        // under mutex_
-  bool busy_ = false;           // under mutex_
-  bool ending_ = false;         // under mutex_
-  std::exception_ptr failure_;  // under mutex_
-  std::thread thread_;
+  std::shared_ptr<Background> background_;  // the last member: its thread uses the others
 };
 
 }  // namespace ubique::dist
