@@ -29,6 +29,7 @@ constexpr WishOption kWishOptions[] = {
     {"--fused", "fused", "WHEN", "auto, on or off: our own kernels"},
     {"--pin-memory", "pin_memory", "WHEN", "auto, on or off"},
     {"--world-size,--world", "world_size", "N", "processes of one training run"},
+    {"--shard", "shard", "WHAT", "auto, none, optimizer or weights: split among processes"},
     {"--threads", "threads", "N", "compute threads on the CPU, or auto: every core"},
     {"--prefetch-threads", "prefetch_threads", "N", "threads that prepare data, or auto"},
 };

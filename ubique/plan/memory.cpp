@@ -46,10 +46,23 @@ double scratch_bytes(const Needs& needs, const MemoryChoice& choice) {
   return choice.mode == Mode::Train ? static_cast<double>(needs.host.train) * kF32 : 0;
 }
 
-double weight_bytes(const std::vector<ParameterGroup>& groups, const MemoryChoice& choice) {
+/// Of split weights a process has its share, and whole the block that is computed and the next one.
+constexpr double kWholeBlocks = 2;
+
+/// Numbers of a group that are in memory at once.
+double present(const ParameterGroup& group, std::int64_t blocks, const MemoryChoice& choice) {
+  const auto all = static_cast<double>(group.count);
+  if (choice.shard != Shard::Weights || blocks == 0) return all;
+  const auto split = static_cast<double>(group.in_blocks);
+  const auto whole = std::min(kWholeBlocks / static_cast<double>(blocks), 1.0);
+  return all - split + split * std::min(1.0, 1.0 / choice.processes + whole);
+}
+
+double weight_bytes(const std::vector<ParameterGroup>& groups, const MemoryChoice& choice,
+                    std::int64_t blocks = 0) {
   double bytes = 0;
   for (const auto& group : groups) {
-    const auto count = static_cast<double>(group.count);
+    const auto count = present(group, blocks, choice);
     if (group.bytes > 0) {
       bytes += count * group.bytes;
     } else if (choice.mode == Mode::Train && group.trainable) {
@@ -172,6 +185,19 @@ bool writes_scores(Kind kind, Attention attention) {
   return attention == Attention::Math || kind == Kind::Mps;
 }
 
+namespace {
+
+/// Trained numbers that have a gradient in memory at once.
+double gradient_numbers(const Needs& needs, const MemoryChoice& choice) {
+  double numbers = 0;
+  for (const auto& group : needs.parameters) {
+    if (group.trainable) numbers += present(group, needs.blocks, choice);
+  }
+  return numbers;
+}
+
+}  // namespace
+
 MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::int64_t budget) {
   const bool train = choice.mode == Mode::Train;
   const auto batch = static_cast<double>(choice.batch);
@@ -182,9 +208,13 @@ MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::
   const double batches_in_flight = train ? 2 : 1;
 
   MemoryParts parts;
-  parts.weights = to_bytes(train ? weight_bytes(needs.parameters, choice) : run.weights);
-  parts.gradients = to_bytes(trainable * master);
-  parts.optimizer = to_bytes(trainable * master * (needs.optimizer_states + needs.weight_averages));
+  parts.weights =
+      to_bytes(train ? weight_bytes(needs.parameters, choice, needs.blocks) : run.weights);
+  const double with_gradient = train ? gradient_numbers(needs, choice) : 0;
+  parts.gradients = to_bytes(with_gradient * master);
+  const double owners = choice.shard == Shard::None ? 1 : choice.processes;
+  parts.optimizer = to_bytes(master * (trainable / owners * needs.optimizer_states +
+                                       with_gradient * needs.weight_averages));
   const double piece = train ? static_cast<double>(needs.activations.loss_piece) * kF32 : 0;
   parts.activations =
       to_bytes(train ? batch * saved_bytes(needs, choice) + piece : run.activations);

@@ -35,6 +35,8 @@ struct MemoryChoice {
   std::int64_t batch = 1;  ///< samples at once
   std::size_t level = 0;   ///< index into CheckpointingNeed::all()
   bool in_turn = false;    ///< the weights of one stage in memory at a time (Needs::stages)
+  Shard shard = Shard::None;
+  int processes = 1;  ///< of a training, among which that is split
 };
 
 /// Channels are padded to a multiple of this: 8 where tensor cores can then run the convolutions,

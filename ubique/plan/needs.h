@@ -23,7 +23,8 @@ struct ParameterGroup {
   std::string name;
   std::int64_t count = 0;
   bool trainable = true;
-  double bytes = 0;  ///< stored bytes each (0.5 for 4 bits); 0 = the plan's dtype decides
+  double bytes = 0;            ///< stored bytes each (0.5 for 4 bits); 0 = the plan's dtype decides
+  std::int64_t in_blocks = 0;  ///< of them, those in blocks that can be split among processes
 };
 
 /// Numbers of elements per sample.
@@ -129,6 +130,8 @@ struct Needs {
   std::int64_t max_batch = 0;        ///< most samples at once; 0 = no limit
   std::int64_t pad_width = 0;        ///< channels that may be padded with zeros; 0 = none
   CheckpointingNeed checkpointing;
+  std::int64_t blocks = 0;     ///< computed one after the other, whose weights can be split
+  bool own_optimizer = false;  ///< the family's, which is never split
   HostNeed host;
   std::vector<StageNeed> stages;    ///< of inference; empty: `parameters` and `activations` say it
   LengthNeed length;                ///< of what the stages make

@@ -76,6 +76,7 @@ struct Plan {
   Choice<bool> autotune;            ///< the convolution library times its algorithms
   Choice<bool> clear_cache;         ///< empty the device allocator's cache between phases
   Choice<std::string> distributed;  ///< "none", "nccl", "gloo"
+  Choice<Shard> shard;              ///< what those processes split
   std::vector<Workaround> workarounds;
 
   MemoryParts memory;

@@ -20,6 +20,7 @@ std::string value_of(const std::string& value) { return value; }
 std::string value_of(DType value) { return std::string(to_string(value)); }
 std::string value_of(probe::Layout value) { return std::string(to_string(value)); }
 std::string value_of(Attention value) { return std::string(to_string(value)); }
+std::string value_of(Shard value) { return std::string(to_string(value)); }
 
 template <typename T>
 Json json_of(const T& value) {
@@ -118,6 +119,7 @@ std::vector<Field> fields(const Plan& plan) {
       field_of("clear_cache", plan.clear_cache),
       field_of("distributed", plan.distributed),
   };
+  if (plan.distributed.value != "none") fields.push_back(field_of("shard", plan.shard));
   if (has_length(plan)) fields.push_back(field_of("parts_in_turn", plan.in_turn));
   return fields;
 }

@@ -97,6 +97,18 @@ std::string_view to_string(Numerics numerics) {
   return "balanced";
 }
 
+std::string_view to_string(Shard shard) {
+  switch (shard) {
+    case Shard::Optimizer:
+      return "optimizer";
+    case Shard::Weights:
+      return "weights";
+    case Shard::None:
+      break;
+  }
+  return "none";
+}
+
 std::string_view to_string(Attention attention) {
   switch (attention) {
     case Attention::Flash:
@@ -170,6 +182,12 @@ Wishes read_wishes(const Config& config) {
       {{"strict", Numerics::Strict}, {"balanced", Numerics::Balanced}, {"fast", Numerics::Fast}},
       Numerics::Balanced);
   wishes.world_size = read_count<int>(config, "world_size", 1, 1);
+  wishes.shard = parse_word<std::optional<Shard>>(config, "shard",
+                                                  {{"auto", std::nullopt},
+                                                   {"none", Shard::None},
+                                                   {"optimizer", Shard::Optimizer},
+                                                   {"weights", Shard::Weights}},
+                                                  std::nullopt);
   wishes.threads = read_count<int>(config, "threads", 0, 1, kMostThreads);
   wishes.prefetch_threads = read_count<int>(config, "prefetch_threads", -1, 0, kMostThreads);
   read_adopted_keys(config, wishes);

@@ -28,9 +28,14 @@ enum class Attention { None, Flash, Efficient, Math, ExplicitMask };
 /// No batch, count of threads or number of processes is larger than this.
 inline constexpr std::int64_t kMostSamples = std::int64_t{1} << 30;
 
+/// What the processes of a training split among themselves. Optimizer: its states. Weights: the
+/// blocks' weights and gradients too; a block's weights are whole only while it is computed.
+enum class Shard { None, Optimizer, Weights };
+
 std::string_view to_string(Toggle toggle);        ///< "auto", "on", "off"
 std::string_view to_string(Numerics numerics);    ///< "strict", "balanced", "fast"
 std::string_view to_string(Attention attention);  ///< "none", "flash", ..., "explicit_mask"
+std::string_view to_string(Shard shard);          ///< "none", "optimizer", "weights"
 
 struct Wishes {
   Mode mode = Mode::Train;
@@ -53,6 +58,7 @@ struct Wishes {
   bool deterministic = false;
   Numerics numerics = Numerics::Balanced;
   int world_size = 1;
+  std::optional<Shard> shard;  ///< none = choose
   int threads = 0;            ///< compute threads on the CPU; 0 = all cores
   int prefetch_threads = -1;  ///< -1 = choose
 };

@@ -27,16 +27,30 @@ def check_resume(folder: Path, family: str, words: list[str]) -> None:
     print(f"{family}: begun by 4, gone on with by 2, finished by 1: the same bits")
 
 
+def check_sharded(folder: Path, family: str, words: list[str], counts: list[int]) -> None:
+    """The optimizer's states split among the processes; gone on with by one that has them whole."""
+    for count in counts:
+        train(folder, count, f"{family}-split-{count}", words, "--shard", "optimizer")
+    same(folder, f"{family}-1", [f"{family}-split-{count}" for count in counts])
+    train(folder, 3, f"{family}-split-resumed", words, "--shard", "optimizer", "--max-steps", "2")
+    train(folder, 1, f"{family}-split-resumed", words, "--resume")
+    same(folder, f"{family}-1", [f"{family}-split-resumed"])
+    print(f"{family}: {counts} processes with split optimizer states, gone on with by 1: the same bits")
+
+
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         scans = [*make_scans(folder), "-e", "4", "--schedule", "constant"]
         check_counts(folder, "meshnet", scans, [1, 2, 3, 4])
         check_resume(folder, "meshnet", scans)
+        check_sharded(folder, "meshnet", scans, [2])
         sudokus = [*make_sudokus(folder), "epochs=6", "eval_interval=2", "schedule=constant"]
         check_counts(folder, "trm", sudokus, [1, 2, 3, 4])
         check_resume(folder, "trm", sudokus)
-        check_counts(folder, "codelm", [*make_code(folder), "-e", "3"], [1, 2, 3, 4])
+        code = [*make_code(folder), "-e", "3", "--schedule", "constant"]
+        check_counts(folder, "codelm", code, [1, 2, 3, 4])
+        check_sharded(folder, "codelm", code, [2, 3])
         call(folder, "data", "msinet", "synth", "-o", "scenes", "--count", "10", "--valid", "2", "--size", "32,40", "-q")
         check_counts(folder, "msinet", ["msinet", "-d", "scenes", "--preset", "msinet-small", "--size", "32,40",
                                         "--batch", "2", "--effective-batch", "6", "-e", "1"], [1, 2])

@@ -37,6 +37,9 @@ class Optimizer {
   virtual bool capturable() const { return true; }
   /// From now on step() also updates these averages; false if it leaves that to others.
   virtual bool take_averages(const AveragedWeights& /*averages*/) { return false; }
+  /// In a run of several processes all of them call this before rank 0 asks for state(): one of
+  /// which each has a part makes it whole there.
+  virtual void collect_state() {}
   /// State under names that depend on no device: "exp_avg.NAME", "step".
   virtual NamedTensors state() const = 0;
   /// Input error for a state of other parameters.

@@ -13,15 +13,27 @@
 #include "ubique/device/runtime.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/engine/loop/state_fields.h"
+#include "ubique/engine/ranks/sharded_optimizer.h"
 
 namespace ubique::engine {
 namespace {
 
 std::unique_ptr<Optimizer> choose_optimizer(Task& task, const plan::Plan& plan,
-                                            const NamedTensors& parameters) {
+                                            const NamedTensors& parameters,
+                                            const dist::World& world) {
   const auto& options = task.recipe().optimizer;
-  if (auto own = task.make_optimizer(options)) return own;
-  return make_optimizer(options, parameters, plan.fused_kernels.value);
+  auto own = task.make_optimizer(options);
+  const auto make = [&](NamedTensors some) {
+    return make_optimizer(options, std::move(some), plan.fused_kernels.value);
+  };
+  if (world.is_alone() || plan.shard.value == plan::Shard::None) {
+    return own ? std::move(own) : make(parameters);
+  }
+  check(own == nullptr, ErrorKind::Usage,
+        "[engine.shards] this family has an optimizer of its own, which cannot be split; got "
+        "--shard {}, expected none.",
+        plan::to_string(plan.shard.value));
+  return std::make_unique<ShardedOptimizer>(world, parameters, std::vector<OwnSlices>(), make);
 }
 
 /// The types and ranges that Schedule::load relies on.
@@ -77,7 +89,7 @@ Learner::Learner(Task& task, const plan::Plan& plan, c10::Device device, std::in
       device_(device),
       world_(world),
       parameters_(trainable_parameters(model_.network())),
-      optimizer_(choose_optimizer(task, plan, parameters_)),
+      optimizer_(choose_optimizer(task, plan, parameters_, world)),
       schedule_(make_schedule(task.recipe(), total_steps)),
       scaler_(device, plan.grad_scaler.value),
       averages_(parameters_, task.recipe().ema_decay),

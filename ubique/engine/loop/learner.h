@@ -57,6 +57,8 @@ class Learner {
   std::vector<Json> share(const Json& news);
   /// All ranks: gets the persistent state of the samples that other ranks compute.
   void collect_state(const Shard& shard);
+  /// All ranks, before save() on rank 0: what each has a part of.
+  void collect_shards() { optimizer_->collect_state(); }
   std::string weights_digest() const;  ///< of all that the network's state dict holds
 
   /// Continues with another micro-batch or more gradient checkpointing.

@@ -71,6 +71,7 @@ class TrainingRun {
 
   // trainer_save.cpp
   Checkpoint checkpoint(const UpdateResult* skipped = nullptr);  // as of before that update
+  void collect();
   void save(const std::string& name);
   std::filesystem::path dump_update(const UpdateResult& update);
 

@@ -29,8 +29,14 @@ Checkpoint TrainingRun::checkpoint(const UpdateResult* skipped) {
   return made;
 }
 
+/// All ranks: what rank 0 needs for a checkpoint.
+void TrainingRun::collect() {
+  learner_->collect_state(shard());
+  learner_->collect_shards();
+}
+
 void TrainingRun::save(const std::string& name) {
-  if (!std::exchange(state_collected_, true)) learner_->collect_state(shard());
+  if (!std::exchange(state_collected_, true)) collect();
   if (folder_) {
     folder_->save(checkpoint(), name, recipe_.keep);
     task_.checkpoint_saved(options_.folder);
@@ -40,7 +46,7 @@ void TrainingRun::save(const std::string& name) {
 
 /// Saves a checkpoint from before the last update, with the batches of that update.
 std::filesystem::path TrainingRun::dump_update(const UpdateResult& update) {
-  learner_->collect_state(shard());
+  collect();
   const auto folder = options_.folder / "crash" / fmt::format("step-{}", state_.step - 1);
   if (!folder_) return folder;
   const auto after = state_;

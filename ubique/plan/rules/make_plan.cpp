@@ -82,6 +82,7 @@ Plan make_plan(const device::Facts& facts, const probe::Report& report, const Ne
   choose_runtime(context, plan);
   choose_numerics(context, plan);
   plan.distributed = choose_distributed(context);
+  plan.shard = fit.shard;
   plan.workarounds = choose_workarounds(context, plan.dtype.value);
   plan.memory = fit.memory;
   plan.budget_reason = budget_reason(context);

@@ -21,6 +21,7 @@ struct Candidate {
   std::size_t level = 0;
   bool in_turn = false;    ///< stages of inference, one after the other in memory
   std::int64_t batch = 0;  ///< most samples at once that fit; 0 = none
+  Shard shard = Shard::None;
 };
 
 std::int64_t plan_budget(const Context& context) {
@@ -36,7 +37,8 @@ MemoryParts predict(const Context& context, const Needs& needs, const Candidate&
   return predict_memory(
       needs,
       {context.wishes.mode, context.facts.kind, candidate.option.dtype, candidate.attention.value,
-       candidate.checkpointing, batch, candidate.level, candidate.in_turn},
+       candidate.checkpointing, batch, candidate.level, candidate.in_turn, candidate.shard,
+       context.wishes.world_size},
       plan_budget(context));
 }
 
@@ -76,7 +78,7 @@ std::string checkpointing_obstacle(const Context& context) {
   return fault != nullptr ? describe(*fault) : "";
 }
 
-void add_candidates(const Context& context, const DTypeOption& option,
+void add_candidates(const Context& context, const DTypeOption& option, Shard shard,
                     std::vector<Candidate>& candidates, std::vector<Rejected>& rejected) {
   const auto attention = choose_attention(context, option.dtype);
   if (attention.reason.empty()) {
@@ -85,8 +87,10 @@ void add_candidates(const Context& context, const DTypeOption& option,
                         fmt::format("{} attention: {}", last.option, last.why)});
     return;
   }
-  if (context.wishes.checkpointing != Toggle::On) {
-    candidates.push_back({option, attention, false});
+  // Split weights are gathered for a block, and once more for its recomputation.
+  const bool always_twice = shard == Shard::Weights;
+  if (context.wishes.checkpointing != Toggle::On && !always_twice) {
+    candidates.push_back({.option = option, .attention = attention, .shard = shard});
     const bool has_turns = !context.train() && context.needs.stages.size() > 1;
     if (has_turns)
       candidates.push_back({.option = option, .attention = attention, .in_turn = true});
@@ -94,19 +98,29 @@ void add_candidates(const Context& context, const DTypeOption& option,
   if (!checkpointing_obstacle(context).empty()) return;
   const auto levels = context.needs.checkpointing.all().size();
   for (std::size_t level = 0; level < levels; ++level) {
-    candidates.push_back({option, attention, true, level});
+    candidates.push_back({.option = option,
+                          .attention = attention,
+                          .checkpointing = true,
+                          .level = level,
+                          .shard = shard});
   }
 }
 
 std::vector<Candidate> list_candidates(const Context& context, const DTypeRanking& ranking,
-                                       std::vector<Rejected>& rejected) {
+                                       Shard shard, std::vector<Rejected>& rejected) {
   const auto obstacle = checkpointing_obstacle(context);
   check(context.wishes.checkpointing != Toggle::On || obstacle.empty(), ErrorKind::Device,
         "[plan.checkpointing] gradient checkpointing is not possible on {}: {}; got checkpointing "
         "on, expected auto.",
         context.facts.label(), obstacle);
   std::vector<Candidate> candidates;
-  for (const auto& option : ranking.options) add_candidates(context, option, candidates, rejected);
+  for (const auto& option : ranking.options) {
+    add_candidates(context, option, shard, candidates, rejected);
+  }
+  check(shard != Shard::Weights || !candidates.empty() || !rejected.empty(), ErrorKind::Device,
+        "[plan.shard] weights are split together with gradient checkpointing, which is not "
+        "possible here: {}; got shard weights, expected optimizer or none.",
+        obstacle);
   const auto wish = context.wishes.attention;
   check(!candidates.empty(), ErrorKind::Device,
         "[plan.attention] no attention is possible and right for {} on {}: {}; got attention {}, "
@@ -272,12 +286,11 @@ std::string batch_reason(const Context& context, const MemoryParts& parts, const
   return (capped ? "enough to keep the device busy: " : "largest that fits: ") + used;
 }
 
-}  // namespace
-
-Fit find_fit(const Context& context, const BatchTarget& target, const DTypeRanking& ranking) {
+Fit find_fit_of(const Context& context, const BatchTarget& target, const DTypeRanking& ranking,
+                Shard shard) {
   Fit fit;
   fit.rejected_dtypes = ranking.rejected;
-  auto candidates = list_candidates(context, ranking, fit.rejected_dtypes);
+  auto candidates = list_candidates(context, ranking, shard, fit.rejected_dtypes);
   const auto sizes = batch_sizes(context, target);
   for (auto& candidate : candidates) candidate.batch = largest_batch(context, candidate, sizes);
   std::int64_t busy = sizes.back();
@@ -309,6 +322,24 @@ Fit find_fit(const Context& context, const BatchTarget& target, const DTypeRanki
                                    why_other_dtype(option.dtype, chosen.option.dtype, before)});
   }
   return fit;
+}
+
+}  // namespace
+
+Fit find_fit(const Context& context, const BatchTarget& target, const DTypeRanking& ranking) {
+  const auto levels = shard_levels(context);
+  std::string without;
+  for (std::size_t i = 0;; ++i) {
+    try {
+      auto fit = find_fit_of(context, target, ranking, levels[i]);
+      fit.shard = explain_shard(context, levels[i], without);
+      return fit;
+    } catch (const DoesNotFit& error) {
+      if (i + 1 == levels.size()) throw;
+      without = fmt::format("needs {}, has {}", human_bytes(error.needed()),
+                            human_bytes(error.budget()));
+    }
+  }
 }
 
 }  // namespace ubique::plan

@@ -80,12 +80,20 @@ struct Fit {
   CheckpointLevel level;  ///< if checkpointing
   Choice<std::int64_t> micro_batch;
   Choice<bool> in_turn;
+  Choice<Shard> shard;
   double longest = 0;  ///< that fits, of Needs::length
   MemoryParts memory;
   std::vector<Rejected> rejected_dtypes;
 };
 /// Device error (DoesNotFit) if nothing fits.
 Fit find_fit(const Context& context, const BatchTarget& target, const DTypeRanking& ranking);
+
+// rule_shard.cpp
+/// What may be split, least first; only one if the user says it. Usage error for a wish that the
+/// model cannot fulfil.
+std::vector<Shard> shard_levels(const Context& context);
+/// `without`: what less splitting would need, in words; empty if nothing less was tried.
+Choice<Shard> explain_shard(const Context& context, Shard chosen, const std::string& without);
 
 // rule_runtime.cpp
 void choose_runtime(const Context& context, Plan& plan);

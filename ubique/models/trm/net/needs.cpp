@@ -86,6 +86,7 @@ plan::Needs needs_of(const TrmConfig& config) {
   needs.f32_on_metal = true;
   needs.graph_capturable = needs.train_capturable = true;
   needs.optimizer = "adam_atan2";
+  needs.own_optimizer = true;  // sign-based updates of the puzzles, beside the network's
   needs.weight_averages = 1;
   needs.effective_batch = 768;
   needs.run_batch = 512;

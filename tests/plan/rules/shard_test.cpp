@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the processes of a training split among themselves: nothing while all fits, then optimizer
+// states, then weights.
+#include <doctest/doctest.h>
+
+#include "ubique/base/error.h"
+#include "ubique/device/facts.h"
+#include "ubique/plan/plan.h"
+#include "ubique/plan/report.h"
+
+using namespace ubique;
+using namespace ubique::plan;
+
+namespace {
+
+constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+
+device::Facts card(std::int64_t gigabytes) {
+  device::Facts facts;
+  facts.kind = device::Kind::Cuda;
+  facts.backend = "cuda";
+  facts.name = "a card";
+  facts.budget_bytes = gigabytes * kGiB;
+  facts.budget_reason = "of a test";
+  facts.native_dtypes = {DType::F32};
+  return facts;
+}
+
+/// A billion numbers in f32: 4 GB of weights, 4 of gradients, 8 of optimizer states.
+Needs large_model() {
+  Needs needs;
+  needs.name = "large";
+  needs.parameters = {{.name = "network", .count = 1'000'000'000, .in_blocks = 960'000'000}};
+  needs.blocks = 48;
+  needs.activations.saved = 1'000'000;
+  needs.activations.run = 1000;
+  needs.effective_batch = 64;
+  needs.checkpointing = {.supported = true, .kept = 0.1, .extra = 0.33, .levels = {}};
+  return needs;
+}
+
+Plan plan_of(std::int64_t gigabytes, int processes, std::optional<Shard> shard = std::nullopt,
+             const Needs& needs = large_model()) {
+  Wishes wishes;
+  wishes.dtype = DType::F32;
+  wishes.world_size = processes;
+  wishes.shard = shard;
+  return make_plan(card(gigabytes), {}, needs, wishes);
+}
+
+}  // namespace
+
+TEST_CASE("shard: nothing is split while everything fits, or by a process alone") {
+  CHECK(plan_of(40, 4).shard.value == Shard::None);
+  CHECK(plan_of(40, 4).shard.reason == "everything fits whole");
+  CHECK(plan_of(40, 1, Shard::Weights).shard.value == Shard::None);
+  CHECK(plan_of(40, 1).shard.reason == "one process");
+}
+
+TEST_CASE("shard: what does not fit whole is split, no more than needed") {
+  const auto states = plan_of(12, 8);
+  CHECK(states.shard.value == Shard::Optimizer);
+  REQUIRE(states.shard.rejected.size() == 1);
+  CHECK(states.shard.rejected.front().why.find("has 12.0 GiB") != std::string::npos);
+  const auto weights = plan_of(5, 8);
+  CHECK(weights.shard.value == Shard::Weights);
+  CHECK(weights.checkpointing.value);
+  CHECK(weights.memory.weights + weights.memory.gradients + weights.memory.optimizer < 4 * kGiB);
+  CHECK_THROWS_AS(plan_of(1, 8), DoesNotFit);
+  CHECK_THROWS_AS(plan_of(12, 1), DoesNotFit);
+}
+
+TEST_CASE("shard: with more processes each has less") {
+  std::int64_t before = plan_of(40, 2, Shard::Weights).memory.total;
+  for (const int processes : {4, 8, 16}) {
+    const auto total = plan_of(40, processes, Shard::Weights).memory.total;
+    CHECK(total < before);
+    before = total;
+  }
+}
+
+TEST_CASE("shard: a wish is kept, or refused with its reason") {
+  CHECK(plan_of(40, 4, Shard::Weights).shard.reason.starts_with("as asked"));
+  CHECK(plan_of(40, 4, Shard::Optimizer).shard.value == Shard::Optimizer);
+  CHECK(plan_of(40, 4, Shard::None).shard.reason == "as asked");
+  CHECK_THROWS_AS(plan_of(12, 8, Shard::None), DoesNotFit);
+  auto in_one = large_model();
+  in_one.blocks = 0;
+  CHECK_THROWS_WITH_AS(plan_of(40, 4, Shard::Weights, in_one),
+                       doctest::Contains("weights of large cannot be split"), Error);
+  auto own = large_model();
+  own.own_optimizer = true;
+  CHECK_THROWS_WITH_AS(plan_of(40, 4, Shard::Optimizer, own),
+                       doctest::Contains("optimizer of its own"), Error);
+  CHECK_THROWS_AS(plan_of(12, 8, std::nullopt, own), DoesNotFit);
+}
+
+TEST_CASE("shard: the row is shown where there are several processes") {
+  const auto has_row = [](const Plan& plan) {
+    for (const auto& field : fields(plan)) {
+      if (std::string(field.key) == "shard") return true;
+    }
+    return false;
+  };
+  CHECK(has_row(plan_of(40, 4)));
+  CHECK_FALSE(has_row(plan_of(40, 1)));
+}
