@@ -22,6 +22,12 @@ struct Summed {
   double loss = 0, miss = 0;
 };
 
+GradientNorm clipped(const NamedTensors& parameters, double factor, const at::Tensor& inverse_scale,
+                     double clip_norm) {
+  return scale_and_clip_gradients(parameters, gradient_norm(parameters), factor, inverse_scale,
+                                  clip_norm);
+}
+
 /// Gradients of the four samples 0..3 (weights 1, 2, 3, 1), in the given micro-batches.
 Summed summed(const std::vector<std::vector<std::int64_t>>& cuts, bool scaling = false,
               bool by_samples = false) {
@@ -38,7 +44,7 @@ Summed summed(const std::vector<std::vector<std::int64_t>>& cuts, bool scaling =
     if (by_samples) batch.weight = static_cast<double>(batch.samples);  // a mean of means
     sum.add(to_device(batch, device, toy_plan()));
   }
-  scale_and_clip_gradients(parameters, sum.factor(), scaler.inverse(), 0);
+  clipped(parameters, sum.factor(), scaler.inverse(), 0);
   Summed result;
   for (const auto& [name, parameter] : parameters) {
     if (parameter.grad().defined()) result.gradients.emplace_back(name, parameter.grad().cpu());
@@ -112,20 +118,20 @@ TEST_CASE("guard: the norm is measured before clipping, and clipping keeps the d
     parameters[1].second.mutable_grad() = at::tensor({z}).to(device);
   };
   set(2, 3, 6);
-  auto result = scale_and_clip_gradients(parameters, 1, {}, 0);
+  auto result = clipped(parameters, 1, {}, 0);
   CHECK(result.norm.item<float>() == 7);
   CHECK(result.bad.item<float>() == 0);
-  result = scale_and_clip_gradients(parameters, 1, {}, 3.5);
+  result = clipped(parameters, 1, {}, 3.5);
   CHECK(result.norm.item<float>() == 7);
   CHECK(parameters[1].second.grad().item<float>() == doctest::Approx(3).epsilon(1e-6));
   set(2, 3, 6);
-  result = scale_and_clip_gradients(parameters, 0.5, at::full({}, 0.25, f32), 100);
+  result = clipped(parameters, 0.5, at::full({}, 0.25, f32), 100);
   CHECK(result.norm.item<float>() == doctest::Approx(7.0 / 8));
   CHECK(parameters[1].second.grad().item<float>() == doctest::Approx(6.0 / 8));
   set(2, std::numeric_limits<float>::infinity(), 6);
-  CHECK(scale_and_clip_gradients(parameters, 1, {}, 1).bad.item<float>() == 1);
+  CHECK(clipped(parameters, 1, {}, 1).bad.item<float>() == 1);
   set(2, std::numeric_limits<float>::quiet_NaN(), 6);
-  CHECK(scale_and_clip_gradients(parameters, 1, {}, 0).bad.item<float>() == 1);
+  CHECK(clipped(parameters, 1, {}, 0).bad.item<float>() == 1);
 }
 
 TEST_CASE("guard: skipped updates are counted, in total and in a row") {

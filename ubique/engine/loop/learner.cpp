@@ -13,28 +13,9 @@
 #include "ubique/device/runtime.h"
 #include "ubique/engine/checkpoint/state_dict.h"
 #include "ubique/engine/loop/state_fields.h"
-#include "ubique/engine/ranks/sharded_optimizer.h"
 
 namespace ubique::engine {
 namespace {
-
-std::unique_ptr<Optimizer> choose_optimizer(Task& task, const plan::Plan& plan,
-                                            const NamedTensors& parameters,
-                                            const dist::World& world) {
-  const auto& options = task.recipe().optimizer;
-  auto own = task.make_optimizer(options);
-  const auto make = [&](NamedTensors some) {
-    return make_optimizer(options, std::move(some), plan.fused_kernels.value);
-  };
-  if (world.is_alone() || plan.shard.value == plan::Shard::None) {
-    return own ? std::move(own) : make(parameters);
-  }
-  check(own == nullptr, ErrorKind::Usage,
-        "[engine.shards] this family has an optimizer of its own, which cannot be split; got "
-        "--shard {}, expected none.",
-        plan::to_string(plan.shard.value));
-  return std::make_unique<ShardedOptimizer>(world, parameters, std::vector<OwnSlices>(), make);
-}
 
 /// The types and ranges that Schedule::load relies on.
 void check_schedule_state(const StateFields& fields) {
@@ -88,8 +69,8 @@ Learner::Learner(Task& task, const plan::Plan& plan, c10::Device device, std::in
       plan_(plan),
       device_(device),
       world_(world),
-      parameters_(trainable_parameters(model_.network())),
-      optimizer_(choose_optimizer(task, plan, parameters_, world)),
+      parameters_(leaves_to_train()),
+      optimizer_(choose_optimizer()),
       schedule_(make_schedule(task.recipe(), total_steps)),
       scaler_(device, plan.grad_scaler.value),
       averages_(parameters_, task.recipe().ema_decay),
@@ -98,7 +79,7 @@ Learner::Learner(Task& task, const plan::Plan& plan, c10::Device device, std::in
       statistics_(running_statistics(model_.network())) {
   model_.network().train();
   if (!world_.is_alone()) {
-    ranks_.emplace(world_, parameters_, running_statistics(model_.network()));
+    ranks_.emplace(world_, whole_parameters(), running_statistics(model_.network()));
   }
   set_plan(plan);
 }
@@ -118,11 +99,12 @@ void Learner::begin() {
   before_ = generator_states(device_);
   optimizer_->zero_grad();
   sum_.emplace(model_, scaler_, device_.type(), autocast_of(plan_));
+  if (shards_) shards_->discard();
   if (ranks_) ranks_->begin();
 }
 
 void Learner::add(const Batch& batch) {
-  if (ranks_) return ranks_->add(*sum_, to_device(batch, device_, plan_));
+  if (ranks_) return add_in_step(batch);
   if (is_recordable(batch)) return add_recorded(batch);
   sum_->add(to_device(batch, device_, plan_));
 }
@@ -132,6 +114,7 @@ UpdateResult Learner::finish(std::int64_t step) {
   const c10::NoGradGuard no_gradients;
   if (ranks_) {
     ranks_->reduce(*sum_, statistics_);
+    if (shards_) shards_->finish();
     model_.gather_leaves(world_);
   }
   UpdateResult result;
@@ -145,13 +128,22 @@ UpdateResult Learner::finish(std::int64_t step) {
   return result;
 }
 
+GradientNorm Learner::prepare_gradients() {
+  auto leaves = ranks_ ? whole_parameters() : parameters_;
+  for (auto& leaf : model_.extra_leaves()) leaves.push_back(std::move(leaf));
+  auto norm = gradient_norm(leaves);
+  if (shards_) {
+    norm = shards_->norm_with(norm);
+    leaves = parameters_;
+  }
+  return scale_and_clip_gradients(leaves, norm, sum_->factor(), scaler_.inverse(),
+                                  task_.recipe().clip_norm);
+}
+
 /// Computes new weights from the gradients of sum_, without waiting for the device.
 void Learner::apply_update(UpdateResult& result) {
   result.scale = scaler_.scale().clone();
-  auto leaves = parameters_;
-  for (auto& leaf : model_.extra_leaves()) leaves.push_back(std::move(leaf));
-  const auto gradient =
-      scale_and_clip_gradients(leaves, sum_->factor(), scaler_.inverse(), task_.recipe().clip_norm);
+  const auto gradient = prepare_gradients();
   result.norm = gradient.norm;
   result.bad = gradient.bad;
   result.loss = sum_->empty() ? at::zeros_like(result.norm) : sum_->loss().to(at::kFloat);
@@ -181,16 +173,22 @@ struct Learner::EvalMode::Held {
       : network(learner.model_.network()),
         generators(learner.device_),
         averages(learner.averages_),
+        shards(learner.shards_ ? &*learner.shards_ : nullptr),
         autocast(learner.device_.type(), autocast_of(learner.plan_)) {
     network.eval();
+    if (shards != nullptr) shards->gather_all();
   }
-  ~Held() { network.train(); }
+  ~Held() {
+    if (shards != nullptr) shards->release_all();
+    network.train();
+  }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
 
   torch::nn::Module& network;
   ScopedGenerators generators;
   AveragedWeights::InPlace averages;
+  ShardedWeights* shards;
   c10::NoGradGuard no_gradients;
   Autocast autocast;
 };
@@ -227,9 +225,12 @@ void Learner::load_generators(const Checkpoint& checkpoint) {
 }
 
 void Learner::save(Checkpoint& checkpoint) const {
-  const auto weights = state_dict(model_.network());
-  checkpoint.model = replaced(weights, averages_.averages());
-  if (averages_.enabled()) append_under(checkpoint.trainer, "weights", parameters_);
+  const auto weights = replaced(state_dict(model_.network()), collected_weights_);
+  checkpoint.model = replaced(replaced(weights, averages_.averages()), collected_averages_);
+  if (averages_.enabled()) {
+    append_under(checkpoint.trainer, "weights", whole_parameters());
+    append_under(checkpoint.trainer, "weights", collected_weights_);
+  }
   append_under(checkpoint.trainer, "optimizer", optimizer_->state());
   append_under(checkpoint.trainer, "carry", model_.persistent_state());
   save_generators(checkpoint, generator_states(device_));
@@ -263,7 +264,9 @@ void Learner::load(const Checkpoint& checkpoint) {
         name, task_.recipe().optimizer.name);
   check_schedule_state(fields);
   check_scaler_state(fields);
-  if (averages_.enabled()) averages_.load(checkpoint.model);
+  if (averages_.enabled()) {
+    averages_.load(shards_ ? shards_->sliced(checkpoint.model) : checkpoint.model);
+  }
   optimizer_->load(under(checkpoint.trainer, "optimizer"));
   if (fields.has("schedule")) schedule_->load(state["schedule"]);
   if (fields.has("scaler")) scaler_.load(state["scaler"]);

@@ -16,6 +16,7 @@
 #include "ubique/engine/optim/schedule.h"
 #include "ubique/engine/ranks/rank_sum.h"
 #include "ubique/engine/ranks/shard.h"
+#include "ubique/engine/ranks/sharded_weights.h"
 #include "ubique/engine/step/generators.h"
 #include "ubique/engine/step/gradient_accumulation.h"
 #include "ubique/engine/step/nonfinite.h"
@@ -58,7 +59,11 @@ class Learner {
   /// All ranks: gets the persistent state of the samples that other ranks compute.
   void collect_state(const Shard& shard);
   /// All ranks, before save() on rank 0: what each has a part of.
-  void collect_shards() { optimizer_->collect_state(); }
+  void collect_shards();
+  /// Are the weights of blocks split? Then all ranks compute their micro-batches in step, one in
+  /// each round, call sit_out() in a round without one, and in_eval_mode() together.
+  bool has_split_weights() const { return shards_.has_value(); }
+  void sit_out();
   std::string weights_digest() const;  ///< of all that the network's state dict holds
 
   /// Continues with another micro-batch or more gradient checkpointing.
@@ -85,6 +90,11 @@ class Learner {
   void save_generators(Checkpoint& checkpoint, const GeneratorStates& states) const;
   void load_generators(const Checkpoint& checkpoint);
   void load_persistent_state(const NamedTensors& saved);
+  NamedTensors leaves_to_train();
+  NamedTensors whole_parameters() const;
+  std::unique_ptr<Optimizer> choose_optimizer() const;
+  void add_in_step(const Batch& batch);
+  GradientNorm prepare_gradients();
   void apply_update(UpdateResult& result);
   bool is_recordable(const Batch& batch) const;
   void add_recorded(const Batch& batch);
@@ -97,7 +107,8 @@ class Learner {
   plan::Plan plan_;
   c10::Device device_;
   const dist::World& world_;
-  NamedTensors parameters_;
+  std::optional<ShardedWeights> shards_;
+  NamedTensors parameters_;  // whole, then slices of split ones
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<Schedule> schedule_;
   GradScaler scaler_;
@@ -108,6 +119,7 @@ class Learner {
   GeneratorStates before_;  // from before the current update
   std::optional<GradientAccumulation> sum_;
   std::optional<RankSum> ranks_;  // none: this process is alone
+  NamedTensors collected_weights_, collected_averages_;  // of split ones, on rank 0
 
   /// A recorded update of one batch, with the tensors that each replay reads and writes.
   struct Recorded {

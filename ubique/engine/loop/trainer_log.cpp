@@ -116,8 +116,10 @@ ReportContent TrainingRun::report_content(const std::string& status) {
   content.plan = &plan_;
   content.predicted_bytes = plan_.memory.total;
   content.measured_bytes = device::memory_use(device_).peak_bytes;
-  content.pictures = learner_->in_eval_mode([&] { return task_.pictures(); });
-  content.sounds = learner_->in_eval_mode([&] { return task_.sounds(); });
+  if (!learner_->has_split_weights()) {  // whole ones would need the other ranks now
+    content.pictures = learner_->in_eval_mode([&] { return task_.pictures(); });
+    content.sounds = learner_->in_eval_mode([&] { return task_.sounds(); });
+  }
   content.status = status;
   content.facts = {{"model", model_.config()},
                    {"training set", fmt::format("{} samples", sampler_.samples())},

@@ -74,6 +74,7 @@ void TrainingRun::compute_micro_batches() {
   if (!world_.is_alone() && model != nullptr && model->wants_pass_sums()) {
     return compute_rounds(*model);
   }
+  if (learner_->has_split_weights()) return compute_split_rounds();
   const auto [from, to] = shard().range(parts_of_update());
   bool agreed = world_.is_alone();
   std::exception_ptr failure;

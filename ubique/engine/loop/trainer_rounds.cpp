@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An update whose passes exchange sums (synchronised batch norm): the ranks compute their
-// micro-batches in step, one each in a round.
+// An update whose passes exchange sums (synchronised batch norm) or weights (split ones): the ranks
+// compute their micro-batches in step, one each in a round.
 #include <exception>
 #include <vector>
 
@@ -32,28 +32,36 @@ double first_weight(const std::vector<Batch>& batches) {
 
 }  // namespace
 
-/// All are loaded first: in a round nobody may wait for anything but the sums. Whoever runs out of
-/// memory says so in place of its next sums.
-void TrainingRun::compute_rounds(UsesPassSums& model) {
-  const auto parts = parts_of_update();
-  const auto [from, to] = shard().range(parts);
-  auto of_first = shard();
-  of_first.rank = 0;  // it has the most
-  const auto rounds = of_first.range(parts).second;
+/// All are loaded first: in a round nobody may wait for anything but the other ranks.
+std::vector<Batch> TrainingRun::load_batches(std::int64_t count, std::exception_ptr& failure) {
   std::vector<Batch> batches;
-  std::exception_ptr failure;
   try {
-    for (auto part = from; part < to; ++part) batches.push_back(loader_->next().batch);
+    while (std::ssize(batches) < count) batches.push_back(loader_->next().batch);
   } catch (const std::exception& error) {
     if (!device::is_out_of_memory(error)) throw;
     failure = std::current_exception();
   }
+  return batches;
+}
+
+/// As many as the first rank has micro-batches, which has the most.
+std::int64_t TrainingRun::rounds_of_update() const {
+  auto of_first = shard();
+  of_first.rank = 0;
+  return of_first.range(parts_of_update()).second;
+}
+
+/// Whoever runs out of memory says so in place of its next sums.
+void TrainingRun::compute_rounds(UsesPassSums& model) {
+  const auto [from, to] = shard().range(parts_of_update());
+  std::exception_ptr failure;
+  const auto batches = load_batches(to - from, failure);
   learner_->agree_on_weight(first_weight(batches), std::ssize(batches));
   PassSums sums(world_);
   const UsingSums scope(model, sums);
   try {
     if (failure) std::rethrow_exception(failure);
-    for (std::int64_t round = 0; round < rounds; ++round) {
+    for (std::int64_t round = 0; round < rounds_of_update(); ++round) {
       const bool has_one = round < std::ssize(batches);
       compute_round(sums, has_one ? &batches[static_cast<std::size_t>(round)] : nullptr,
                     from + round);
@@ -69,6 +77,28 @@ void TrainingRun::compute_round(PassSums& sums, const Batch* batch, std::int64_t
   seed_draws(part);
   learner_->add(*batch);
   sums.finish_round();
+}
+
+/// With split weights. Whoever runs out of memory computes no more, but takes part in the rounds.
+void TrainingRun::compute_split_rounds() {
+  const auto [from, to] = shard().range(parts_of_update());
+  std::exception_ptr failure;
+  const auto batches = load_batches(to - from, failure);
+  learner_->agree_on_weight(first_weight(batches), std::ssize(batches));
+  for (std::int64_t round = 0; round < rounds_of_update(); ++round) {
+    if (failure || round >= std::ssize(batches)) {
+      learner_->sit_out();
+      continue;
+    }
+    try {
+      seed_draws(from + round);
+      learner_->add(batches[static_cast<std::size_t>(round)]);
+    } catch (const std::exception& error) {
+      if (!device::is_out_of_memory(error)) throw;
+      failure = std::current_exception();
+    }
+  }
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace ubique::engine

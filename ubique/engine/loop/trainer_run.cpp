@@ -113,6 +113,15 @@ UpdateResult TrainingRun::attempt_update() {
   }
 }
 
+/// Only rank 0 does the work, but split weights are made whole by all.
+template <typename Work>
+void TrainingRun::in_eval_mode_of_first(const Work& work) {
+  if (!folder_ && !learner_->has_split_weights()) return;
+  learner_->in_eval_mode([&] {
+    if (folder_) work();
+  });
+}
+
 void TrainingRun::close_epoch() {
   EpochRecord record;
   record.epoch = state_.open_epoch();
@@ -123,7 +132,7 @@ void TrainingRun::close_epoch() {
                             (record.epoch + 1) % recipe_.validate_every == 0);
   if (due) {
     state_.scores = record.scores = validate(last);
-    if (folder_) record.texts = learner_->in_eval_mode([&] { return task_.texts(); });
+    in_eval_mode_of_first([&] { record.texts = task_.texts(); });
     for (const auto& [caption, text] : record.texts) log::info("{}: {}", caption, text);
   }
   record.best = update_best(record.scores, record.train_loss, due);
@@ -137,7 +146,7 @@ void TrainingRun::close_epoch() {
   const auto kept = recipe_.checkpoint_epochs;
   if (kept > 0 && (record.epoch + 1) % kept == 0) save(fmt::format("step-{}", state_.step));
   save("last");
-  if (folder_) learner_->in_eval_mode([&] { task_.epoch_closed(record, options_.folder); });
+  in_eval_mode_of_first([&] { task_.epoch_closed(record, options_.folder); });
   if (plan_.clear_cache.value) device::empty_cache(device_);
   constexpr auto kBetweenReports = std::chrono::minutes(1);
   if (options_.report && folder_ && Clock::now() - report_time_ > kBetweenReports)

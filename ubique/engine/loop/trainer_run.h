@@ -45,7 +45,12 @@ class TrainingRun {
   void compute_micro_batches();
   void compute_rounds(UsesPassSums& model);  // trainer_rounds.cpp
   void compute_round(PassSums& sums, const Batch* batch, std::int64_t part);
+  void compute_split_rounds();
+  std::vector<Batch> load_batches(std::int64_t count, std::exception_ptr& failure);
+  std::int64_t rounds_of_update() const;
   Scores validate(bool last);
+  template <typename Work>
+  void in_eval_mode_of_first(const Work& work);
 
   // trainer_run.cpp: the loop
   bool epoch_is_over() const;

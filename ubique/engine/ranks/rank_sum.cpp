@@ -71,13 +71,13 @@ void RankSum::begin() {
 
 double RankSum::agree_on_weight(double mine, std::int64_t micro_batches) {
   double agreed = 0;
-  std::vector<std::int64_t> counts;
+  micro_batches_.clear();
   for (const auto& text : world_.gather(packed({mine, micro_batches}))) {
     const auto json = Json::from_cbor(text);
     if (agreed == 0) agreed = json[0].get<double>();
-    counts.push_back(json[1].get<std::int64_t>());
+    micro_batches_.push_back(json[1].get<std::int64_t>());
   }
-  start_exchange(counts);
+  start_exchange(micro_batches_);
   return agreed;
 }
 

@@ -39,6 +39,8 @@ class RankSum {
   /// rank's first (0: none). Losses are scaled by their weight over it. From here on gradients are
   /// exchanged while micro-batches are computed, of which this rank will add so many.
   double agree_on_weight(double mine, std::int64_t micro_batches);
+  /// Of each rank in this update, as agreed.
+  const std::vector<std::int64_t>& micro_batches() const { return micro_batches_; }
   /// The passes of a micro-batch of this rank.
   void add(GradientAccumulation& sum, const Batch& batch);
   /// All ranks: tells what was computed here, with `news` for the caller; gets everybody's news.
@@ -56,6 +58,7 @@ class RankSum {
   NamedTensors parameters_, statistics_;
   GradientExchange exchange_;
   SumOrder order_ = SumOrder::MicroBatches;
+  std::vector<std::int64_t> micro_batches_;
   std::int64_t to_add_ = 0;               // micro-batches of this rank
   bool adds_up_own_ = false;              // this rank, before it exchanges them
   Json parts_;                            // of this rank

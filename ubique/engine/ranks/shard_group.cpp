@@ -96,20 +96,12 @@ NamedTensors ShardGroup::unpack(const at::Tensor& row, int rank) const {
   return views;
 }
 
-void ShardGroup::fill(const std::vector<at::Tensor>& whole, const at::Tensor& rows) const {
-  const c10::NoGradGuard no_gradients;
-  const auto flat = rows.view(-1);
-  for (std::size_t i = 0; i < tensors_.size(); ++i) {
-    in_memory_order(whole[i]).copy_(flat.narrow(0, tensors_[i].start, tensors_[i].numbers));
-  }
-}
-
 std::vector<at::Tensor> ShardGroup::join(const at::Tensor& rows) const {
   std::vector<at::Tensor> whole;
   for (const auto& tensor : tensors_) {
-    whole.push_back(at::empty_strided(tensor.sizes, tensor.strides, rows.options()));
+    whole.push_back(at::as_strided(rows, tensor.sizes, tensor.strides,
+                                   rows.storage_offset() + tensor.start));
   }
-  fill(whole, rows);
   return whole;
 }
 

@@ -31,7 +31,7 @@ class ShardGroup {
   std::int64_t share() const { return share_; }  ///< numbers of each rank, the last ones unused
   std::vector<Slice> slices(int rank) const;
 
-  /// The slices of whole tensors, as views: (n), or (n, 1) of what has two dimensions or more, by
+  /// The rank's slices of whole tensors, as views: (n), or (n, 1) of what has two dimensions or more, by
   /// which optimizers choose what decays. Named like the tensors.
   NamedTensors views(const std::vector<at::Tensor>& whole, int rank) const;
   /// The slices of those of `named` that are called like one of the tensors after the prefix, and
@@ -42,9 +42,7 @@ class ShardGroup {
   at::Tensor pack(const std::vector<at::Tensor>& slices, int rank) const;
   /// The reverse, as views of the row, shaped as in views().
   NamedTensors unpack(const at::Tensor& row, int rank) const;
-  /// The shares of all ranks (ranks · share) written into whole tensors.
-  void fill(const std::vector<at::Tensor>& whole, const at::Tensor& rows) const;
-  /// New whole tensors from them.
+  /// Whole tensors as views of the shares of all ranks (ranks · share).
   std::vector<at::Tensor> join(const at::Tensor& rows) const;
 
   /// For a sum whose shares are these: the bucket, and a rank's row of it. An undefined gradient

@@ -90,7 +90,8 @@ void ShardedOptimizer::step(const at::Tensor& bad) {
 
 void ShardedOptimizer::share_weights(const Part& part) const {
   const auto mine = part.group.pack(part.slices, world_.rank()).to(part.whole.front().device());
-  part.group.fill(part.whole, gather_shares(*transport_, mine, world_.size()));
+  const auto all = part.group.join(gather_shares(*transport_, mine, world_.size()));
+  for (std::size_t i = 0; i < all.size(); ++i) part.whole[i].detach().copy_(all[i]);
 }
 
 /// "exp_avg" and the like: what the optimizer keeps for each parameter.

@@ -43,18 +43,35 @@ void StatisticsBackup::reset_nonfinite() const {
   }
 }
 
-GradientNorm scale_and_clip_gradients(const NamedTensors& parameters, double factor,
-                                      const at::Tensor& inverse_scale, double clip_norm) {
-  const c10::NoGradGuard no_gradients;
+namespace {
+
+std::vector<at::Tensor> gradients_in(const NamedTensors& parameters) {
   std::vector<at::Tensor> gradients;
   for (const auto& [name, parameter] : parameters) {
     if (parameter.grad().defined()) gradients.push_back(parameter.grad());
   }
-  if (gradients.empty()) {
+  return gradients;
+}
+
+}  // namespace
+
+at::Tensor gradient_norm(const NamedTensors& parameters) {
+  const c10::NoGradGuard no_gradients;
+  const auto gradients = gradients_in(parameters);
+  if (gradients.empty()) return {};
+  return at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients)));
+}
+
+GradientNorm scale_and_clip_gradients(const NamedTensors& parameters, const at::Tensor& of_all,
+                                      double factor, const at::Tensor& inverse_scale,
+                                      double clip_norm) {
+  const c10::NoGradGuard no_gradients;
+  const auto gradients = gradients_in(parameters);
+  if (!of_all.defined()) {
     const auto none = at::zeros({}, parameters.front().second.options().dtype(at::kFloat));
     return {none, none.clone()};
   }
-  auto norm = at::linalg_vector_norm(at::stack(at::_foreach_norm(gradients))) * factor;
+  auto norm = of_all * factor;
   if (inverse_scale.defined()) norm = norm * inverse_scale;
   if (!inverse_scale.defined() && clip_norm <= 0) {
     if (factor != 1) at::_foreach_mul_(gradients, factor);

@@ -27,13 +27,17 @@ struct SecondPass {
 
 /// State of the first pass that the second one needs to repeat it.
 struct FirstPass : torch::CustomClassHolder {
-  FirstPass(RecomputedFunction given, c10::Device where)
+  FirstPass(RecomputedFunction given, Hold keeping, c10::Device where)
       : function(std::move(given)),
+        hold(std::move(keeping)),
         device(where),
         generators(generator_states(where)),
         autocast(autocast_state(where.type())) {}
 
+  std::shared_ptr<void> held() const { return hold ? hold() : nullptr; }
+
   RecomputedFunction function;
+  Hold hold;
   c10::Device device;
   GeneratorStates generators;
   AutocastState autocast;
@@ -51,7 +55,9 @@ std::vector<at::Tensor> detached(const variable_list& saved) {
 at::Tensor second_pass(const FirstPass& first, const std::vector<at::Tensor>& inputs) {
   const ScopedGenerators keep(first.device);
   restore_generators(first.device, first.generators);
-  const Autocast autocast(first.device.type(), first.autocast);
+  auto state = first.autocast;
+  if (first.hold) state.cache = false;  // what is held must not live on as a cast copy
+  const Autocast autocast(first.device.type(), state);
   const c10::AutoGradMode with_gradient(true);
   const SecondPass marked;
   return first.function(inputs);
@@ -67,6 +73,7 @@ struct Recompute : torch::autograd::Function<Recompute> {
     auto uncached = first->autocast;
     uncached.cache = false;
     const Autocast autocast(first->device.type(), uncached);
+    const auto held = first->held();
     return first->function(inputs.vec());
   }
 
@@ -74,6 +81,7 @@ struct Recompute : torch::autograd::Function<Recompute> {
     const auto capsule = context->saved_data["first"].toCapsule();
     const auto first = c10::static_intrusive_pointer_cast<FirstPass>(capsule);
     const auto inputs = detached(context->get_saved_variables());
+    const auto held = first->held();
     const auto output = second_pass(*first, inputs);
     if (output.requires_grad()) torch::autograd::backward({output}, {gradients[0]});
     variable_list result(2);  // none for `first` and `anchor`
@@ -88,10 +96,14 @@ c10::Device device_of(const std::vector<at::Tensor>& inputs) {
 
 }  // namespace
 
-at::Tensor recompute(const RecomputedFunction& function, const std::vector<at::Tensor>& inputs) {
-  if (!c10::GradMode::is_enabled()) return function(inputs);
+at::Tensor recompute(const RecomputedFunction& function, const std::vector<at::Tensor>& inputs,
+                     const Hold& hold) {
+  if (!c10::GradMode::is_enabled()) {
+    const auto held = hold ? hold() : nullptr;
+    return function(inputs);
+  }
   const auto anchor = at::empty({0}).requires_grad_();
-  return Recompute::apply(c10::make_intrusive<FirstPass>(function, device_of(inputs)), anchor,
+  return Recompute::apply(c10::make_intrusive<FirstPass>(function, hold, device_of(inputs)), anchor,
                           at::TensorList(inputs));
 }
 

@@ -7,16 +7,21 @@
 #include <ATen/core/Tensor.h>
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 namespace ubique::engine {
 
+/// Gives what must live while the function is computed and, the second time, until its gradients
+/// are there.
+using Hold = std::function<std::shared_ptr<void>()>;
 using RecomputedFunction = std::function<at::Tensor(const std::vector<at::Tensor>& inputs)>;
 
 /// function(inputs), with the same gradients as a plain call. `function` may use parameters freely;
 /// other tensors that need a gradient must be inputs. `function` is kept until the backward pass:
 /// everything it refers to must live until then.
-at::Tensor recompute(const RecomputedFunction& function, const std::vector<at::Tensor>& inputs);
+at::Tensor recompute(const RecomputedFunction& function, const std::vector<at::Tensor>& inputs,
+                     const Hold& hold = {});
 
 /// Is this thread computing a segment for the second time?
 bool recomputing();

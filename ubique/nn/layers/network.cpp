@@ -4,6 +4,8 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "ubique/nn/layers/parameter_tree.h"
 
 namespace ubique::nn {
@@ -60,6 +62,21 @@ void Network::refresh() {
   ParameterWalk walk(*this);
   visit(walk);
   linear_layers_ = walk.linear_layers();
+}
+
+std::vector<NamedParameters> Network::blocks(const std::string& prefix, std::int64_t count,
+                                             const std::vector<std::string>& except) {
+  std::vector<NamedParameters> blocks(static_cast<std::size_t>(count));
+  for (const auto& item : named_parameters()) {
+    const auto& name = item.key();
+    const auto contains = [&](const std::string& part) {
+      return name.find(part) != std::string::npos;
+    };
+    if (!name.starts_with(prefix) || std::ranges::any_of(except, contains)) continue;
+    const auto block = std::stoul(name.substr(prefix.size()));
+    if (item.value().numel() > 0) blocks.at(block).emplace_back(name, item.value());
+  }
+  return blocks;
 }
 
 void Network::create(const at::TensorOptions& options) {

@@ -17,6 +17,7 @@
 namespace ubique::nn {
 
 using NamedShapes = std::vector<std::pair<std::string, std::vector<std::int64_t>>>;
+using NamedParameters = std::vector<std::pair<std::string, at::Tensor>>;
 using LinearLayers = std::vector<std::pair<std::string, LinearWeights*>>;
 
 /// Weight and bias of a norm or a convolution; an undefined bias is none.
@@ -69,6 +70,10 @@ class Network : public torch::nn::Module {
   void refresh();
   /// Every linear layer by its name without ".weight", for adapters.
   const LinearLayers& linear_layers() const { return linear_layers_; }
+  /// The parameters below PREFIX0., PREFIX1., ... in so many lists, without those whose names
+  /// contain one of `except`.
+  std::vector<NamedParameters> blocks(const std::string& prefix, std::int64_t count,
+                                      const std::vector<std::string>& except = {});
 
  protected:
   /// Calls the walk for every parameter, always in the same order.

@@ -160,13 +160,14 @@ at::Tensor Dit::run(std::size_t layer, const at::Tensor& x, const DitContext& co
   if (!options.recompute || !at::GradMode::is_enabled()) {
     return run_block(block, x, keys, pass, scale);
   }
+  const auto hold = [split = options.split, layer] { return split->hold(layer); };
   return engine::recompute(
       [&block, held = pass, scale](const std::vector<at::Tensor>& in) {
         auto again = held;
         again.time = in[3];
         return run_block(block, in[0], {in[1], in[2]}, again, scale);
       },
-      {x, keys.keys, keys.values, pass.time});
+      {x, keys.keys, keys.values, pass.time}, options.split ? hold : engine::Hold());
 }
 
 at::Tensor Dit::project(std::size_t index, const at::Tensor& x, bool training) const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "ubique/engine/contract/block_weights.h"
 #include "ubique/models/acestep/net/dit_block.h"
 #include "ubique/models/acestep/net/lyric_encoder.h"
 
@@ -55,6 +56,7 @@ struct DitInput {
 struct DitOptions {
   bool training = false;   ///< dropout
   bool recompute = false;  ///< gradient checkpointing
+  engine::BlockWeights* split = nullptr;  ///< has the blocks' weights, where they are split
   /// Blocks whose cross-attention is weak (ERG guidance), and (B) what each item's queries are
   /// multiplied by there. Linear attention is left alone: a factor of its queries cancels.
   LayerRange weakened = {};

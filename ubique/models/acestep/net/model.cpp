@@ -91,6 +91,12 @@ plan::Needs AcestepModel::needs() const {
   return train_needs(network_->config(), use);
 }
 
+/// Keys and values of the context are computed for all blocks before the first.
+std::vector<engine::NamedTensors> AcestepModel::blocks() {
+  return network_->blocks("transformer_blocks.", network_->config().layers,
+                          {".cross_attn.to_k.", ".cross_attn.to_v."});
+}
+
 void AcestepModel::apply_plan(const plan::Plan& plan) {
   loss_.recompute = plan.checkpointing.value;
   const auto device = network().parameters().front().device();

@@ -24,7 +24,7 @@ struct SampleSize {
   bool averaged = false;  ///< EMA
 };
 
-class AcestepModel final : public engine::Model {
+class AcestepModel final : public engine::Model, public engine::HasBlocks {
  public:
   /// `base` is the folder of the whole model; empty for a new transformer.
   explicit AcestepModel(std::shared_ptr<Dit> network, std::filesystem::path base = {})
@@ -40,6 +40,8 @@ class AcestepModel final : public engine::Model {
   void apply_plan(const plan::Plan& plan) override;
   /// The batch of song_loss(); without a text encoder an Internal error.
   engine::Step step(const engine::Batch& batch) override;
+  std::vector<engine::NamedTensors> blocks() override;
+  void set_block_weights(engine::BlockWeights* weights) override { loss_.split = weights; }
 
   /// From now on only adapters are trained.
   void add_adapter(const AdapterOptions& options);

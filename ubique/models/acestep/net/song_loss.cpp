@@ -86,7 +86,7 @@ SongLoss song_loss(const Dit& dit, const Umt5& text_encoder, const engine::Batch
                    .timestep = sigmas * kTimestepsPerSigma,
                    .frames = frames,
                    .exact_padding = !options.original_padding},
-                  context, {.training = options.training, .recompute = options.recompute},
+                  context, {.training = options.training, .recompute = options.recompute, .split = options.split},
                   wants_projections(dit.config(), batch, options.ssl_coefficient));
   SongLoss loss;
   loss.by_item = flow_loss_by_item(output.velocity, noisy, clean, sigmas, frames);

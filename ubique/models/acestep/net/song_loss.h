@@ -14,6 +14,7 @@ namespace ubique::acestep {
 struct SongLossOptions {
   bool training = false;       ///< dropout
   bool recompute = false;      ///< gradient checkpointing
+  engine::BlockWeights* split = nullptr;  ///< as in DitOptions
   bool train_text = false;     ///< gradients for the text encoder too
   double ssl_coefficient = 1;  ///< of the losses towards features of audio encoders
   /// Padding as in the original: its norm and convolutions read it, an item weighs the square of

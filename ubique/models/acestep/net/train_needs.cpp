@@ -7,16 +7,29 @@
 namespace ubique::acestep {
 namespace {
 
+/// Parameters that AcestepModel::blocks() lists.
+std::int64_t numbers_in_blocks(const DitConfig& config) {
+  nn::NamedShapes shapes = parameter_shapes(config);
+  std::erase_if(shapes, [](const auto& item) {
+    const auto& name = item.first;
+    return !name.starts_with("transformer_blocks.") ||
+           name.find(".cross_attn.to_k.") != std::string::npos ||
+           name.find(".cross_attn.to_v.") != std::string::npos;
+  });
+  return nn::count_values(shapes);
+}
+
 std::vector<plan::ParameterGroup> train_groups(const DitConfig& config, const TrainUse& use) {
   const auto count = nn::count_values(parameter_shapes(config));
   std::vector<plan::ParameterGroup> groups;
   if (use.adapters == 0) {
-    groups.push_back({"transformer", count, true, 0});
+    groups.push_back({"transformer", count, true, 0, numbers_in_blocks(config)});
   } else {
     if (use.quantized > 0) {
       groups.push_back({"quantised", use.quantized, false, use.quantized_bytes});
     }
-    groups.push_back({"transformer", count - use.quantized, false, 0});
+    const auto in_blocks = use.quantized > 0 ? 0 : numbers_in_blocks(config);
+    groups.push_back({"transformer", count - use.quantized, false, 0, in_blocks});
     groups.push_back({"adapter", use.adapters, true, 0});
   }
   if (use.text > 0) groups.push_back({"text encoder", use.text, use.text_trained, 0});
@@ -32,6 +45,7 @@ plan::Needs train_needs(const DitConfig& config, const TrainUse& use) {
                       .context = use.size.context};
   auto needs = transformer_needs(config, song);
   needs.parameters = train_groups(config, use);
+  needs.blocks = config.layers;
   needs.weight_averages = use.size.averaged ? 1 : 0;
   needs.effective_batch = use.size.effective_batch;
   needs.dropout = config.lyric.dropout > 0;

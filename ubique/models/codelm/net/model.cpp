@@ -8,6 +8,7 @@
 #include "ubique/engine/step/autocast.h"
 #include "ubique/kernels/decoder/packed_attention.h"
 #include "ubique/models/codelm/net/init.h"
+#include "ubique/models/codelm/net/layout.h"
 #include "ubique/nn/layers/token_loss.h"
 #include "ubique/probe/probes/operation.h"
 
@@ -72,6 +73,10 @@ bool CodelmModel::has_packed_attention(const plan::Plan& plan) {
   return settings().dropouts.attention == 0 &&
          kernels::does_packed_attention(
              at::empty({1, settings().heads, 1, settings().head_size}, options));
+}
+
+std::vector<engine::NamedTensors> CodelmModel::blocks() {
+  return network_->blocks(tensor_names(settings()).layer, settings().layers);
 }
 
 void CodelmModel::apply_plan(const plan::Plan& plan) {

@@ -12,7 +12,7 @@
 
 namespace ubique::codelm {
 
-class CodelmModel final : public engine::Model {
+class CodelmModel final : public engine::Model, public engine::HasBlocks {
  public:
   explicit CodelmModel(std::shared_ptr<Codelm> network) : network_(std::move(network)) {}
 
@@ -27,6 +27,8 @@ class CodelmModel final : public engine::Model {
   /// "starts" (DocumentLayout); the loss is a mean over the labels that count, whose number is the
   /// batch's weight.
   engine::Step step(const engine::Batch& batch) override;
+  std::vector<engine::NamedTensors> blocks() override;
+  void set_block_weights(engine::BlockWeights* weights) override { pass_.split = weights; }
 
   /// From now on only adapters are trained; `base` is where the frozen weights come from.
   void add_adapters(AdapterOptions options, const std::filesystem::path& base);

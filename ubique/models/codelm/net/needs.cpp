@@ -31,13 +31,14 @@ plan::AttentionNeed attention_need(const CodelmConfig& config, std::int64_t leng
 }
 
 /// Frozen weights in 8 or 4 bits apart from the others, and what is trained.
-std::vector<plan::ParameterGroup> weight_groups(std::int64_t count, const WeightUse& use) {
-  if (use.adapters == 0) return {{"network", count, true, 0}};
+std::vector<plan::ParameterGroup> weight_groups(std::int64_t count, std::int64_t in_blocks,
+                                                const WeightUse& use) {
+  if (use.adapters == 0) return {{"network", count, true, 0, in_blocks}};
   std::vector<plan::ParameterGroup> groups;
   if (use.quantized > 0) {
     groups.push_back({"quantised", use.quantized, false, use.quantized_bytes});
   }
-  groups.push_back({"base", count - use.quantized, false, 0});
+  groups.push_back({"base", count - use.quantized, false, 0, in_blocks - use.quantized});
   groups.push_back({"adapters", use.adapters, true, 0});
   return groups;
 }
@@ -63,7 +64,10 @@ plan::Needs codelm_needs(const CodelmConfig& config, const WeightUse& use) {
   plan::Needs needs;
   needs.name = config.name();
   needs.family = "codelm";
-  needs.parameters = weight_groups(count, use);
+  auto outside = config;
+  outside.layers = 0;
+  needs.parameters = weight_groups(count, count - parameter_count(outside), use);
+  needs.blocks = config.layers;
   needs.weight_averages = use.averaged ? 1 : 0;
   needs.effective_batch = 8;
   auto& activations = needs.activations;

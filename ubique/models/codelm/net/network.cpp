@@ -152,7 +152,8 @@ at::Tensor Codelm::run_blocks(const at::Tensor& embedded, const Pass& pass) cons
         const auto out = block(i, {in[0], {}}, held);
         return out.sum + out.branch;
       };
-      x = {engine::recompute(whole_block, {x.sum}), {}};
+      const auto hold = [held, i] { return held.options.split->hold(i); };
+      x = {engine::recompute(whole_block, {x.sum}, held.options.split ? hold : engine::Hold()), {}};
     } else {
       x = block(i, x, pass);
     }

@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "ubique/engine/contract/block_weights.h"
 #include "ubique/models/codelm/net/config.h"
 #include "ubique/models/codelm/net/weights.h"
 #include "ubique/nn/decode/host_network.h"
@@ -22,6 +23,7 @@ struct PassOptions {
   bool recompute = false;      ///< gradient checkpointing: each block is computed again in backward
   bool explicit_mask = false;  ///< no causal flag of the attention kernel (Metal up to torch 2.12)
   bool packed = false;         ///< documents by their offsets, where the device has kernels for it
+  engine::BlockWeights* split = nullptr;  ///< has the blocks' weights, where they are split
 };
 
 /// Which tokens of a batch belong together; undefined tensors: each row is one document.

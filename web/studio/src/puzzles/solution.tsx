@@ -11,21 +11,18 @@ import { type SudokuSize, conflictsOf, parseSudoku } from './sudoku';
 
 const pace = 450; // ms a step
 
-function usePlayback(frames: number, key: string) {
-  const [at, setAt] = useState(0);
-  const [isOn, setOn] = useState(true);
-  useEffect(() => {
-    setAt(0);
-    setOn(!matchMedia('(prefers-reduced-motion: reduce)').matches);
-    if (matchMedia('(prefers-reduced-motion: reduce)').matches) setAt(frames - 1);
-  }, [key]);
+function usePlayback(frames: number) {
+  const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches;
+  const [at, setAt] = useState(isStill ? frames - 1 : 0);
+  const [isOn, setOn] = useState(!isStill);
   useEffect(() => {
     if (!isOn) return undefined;
     if (at >= frames - 1) {
       setOn(false);
       return undefined;
     }
-    const timer = setTimeout(() => setAt(at + 1), pace);
+    // Somebody may have gone elsewhere while the timer was about to fire.
+    const timer = setTimeout(() => setAt((now) => (now === at ? at + 1 : now)), pace);
     return () => clearTimeout(timer);
   }, [isOn, at, frames]);
   const play = () => {
@@ -83,12 +80,19 @@ function Frame({
   return <MazeGrid maze={{ rows: now.length / columns, columns, cells: now }} />;
 }
 
-export function Solution({ answer, columns }: { answer: Answer; columns: number }) {
+interface Shown {
+  answer: Answer;
+  columns: number;
+}
+
+/** Another answer begins anew. */
+export const Solution = (shown: Shown) => (
+  <Playback key={shown.answer.name + String(shown.answer.solution)} {...shown} />
+);
+
+function Playback({ answer, columns }: Shown) {
   const frames = framesOf(answer);
-  const { at, isOn, play, pause, go } = usePlayback(
-    frames.length,
-    answer.name + String(answer.solution),
-  );
+  const { at, isOn, play, pause, go } = usePlayback(frames.length);
   const { text, isGood } = verdict(answer);
   const isLast = at === frames.length - 1;
   return (
