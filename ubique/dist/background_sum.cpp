@@ -44,12 +44,11 @@ std::int64_t BackgroundSum::rounds() const {
 }
 
 void BackgroundSum::push(std::size_t bucket, std::int64_t round, std::vector<SumPiece> pieces) {
-  background_->push(
-      [this, row = Row{bucket, round, std::move(pieces)}](Transport& transport) {
-        exchange(transport, row);
-        const bool complete = row.round + 1 == rounds();
-        if (complete && result_ == SumResult::Whole) add_up(transport, row.bucket);
-      });
+  background_->push([this, row = Row{bucket, round, std::move(pieces)}](Transport& transport) {
+    exchange(transport, row);
+    const bool complete = row.round + 1 == rounds();
+    if (complete && result_ == SumResult::Whole) add_up(transport, row.bucket);
+  });
 }
 
 std::vector<at::Tensor> BackgroundSum::finish() {

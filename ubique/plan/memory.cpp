@@ -211,7 +211,9 @@ MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::
   parts.weights =
       to_bytes(train ? weight_bytes(needs.parameters, choice, needs.blocks) : run.weights);
   const double with_gradient = train ? gradient_numbers(needs, choice) : 0;
-  parts.gradients = to_bytes(with_gradient * master);
+  // On their way between processes gradients and their sums are there at once.
+  const bool exchanged = choice.processes > 1 && choice.shard != Shard::Weights;
+  parts.gradients = to_bytes(with_gradient * master * (exchanged ? 2 : 1));
   const double owners = choice.shard == Shard::None ? 1 : choice.processes;
   parts.optimizer = to_bytes(master * (trainable / owners * needs.optimizer_states +
                                        with_gradient * needs.weight_averages));

@@ -59,8 +59,8 @@ struct Wishes {
   Numerics numerics = Numerics::Balanced;
   int world_size = 1;
   std::optional<Shard> shard;  ///< none = choose
-  int threads = 0;            ///< compute threads on the CPU; 0 = all cores
-  int prefetch_threads = -1;  ///< -1 = choose
+  int threads = 0;             ///< compute threads on the CPU; 0 = all cores
+  int prefetch_threads = -1;   ///< -1 = choose
 };
 
 /// Reads our own keys and those of the older projects' files that concern devices (the table is in

@@ -49,8 +49,7 @@ class Chain final : public engine::HasBlocks {
         check(!engine::recomputing() || static_cast<int>(i) != stop_at, ErrorKind::Device,
               "[test] stopped");
         const auto& w = parameters_[i];
-        return at::tanh(at::linear(in[0], w[0].second) * w[2].second.to(at::kFloat) +
-                        w[1].second);
+        return at::tanh(at::linear(in[0], w[0].second) * w[2].second.to(at::kFloat) + w[1].second);
       };
       const auto hold = [this, i] { return split_->hold(i); };
       x = engine::recompute(block, {x}, split_ != nullptr ? hold : engine::Hold());
@@ -96,7 +95,8 @@ void check_gradients(World& world, int blocks, const std::vector<std::int64_t>& 
   for (const auto count : counts) all += static_cast<int>(count);
   for (int i = 0; i < all; ++i) pass(whole, i);
   NamedTensors gradients;
-  for (const auto& [name, parameter] : whole.trained()) gradients.emplace_back(name, parameter.grad());
+  for (const auto& [name, parameter] : whole.trained())
+    gradients.emplace_back(name, parameter.grad());
 
   Chain chain(blocks);
   ShardedWeights weights(world, chain, at::kCPU);

@@ -22,7 +22,8 @@ WorldPlan world_of(const device::Facts& facts, const Needs& needs, const std::st
 /// A billion parameters, whose states are most of what it takes.
 Needs large_model() {
   auto needs = small_model();
-  needs.parameters = {{.name = "all", .count = 1'000'000'000}};
+  needs.parameters = {{.name = "all", .count = 1'000'000'000, .in_blocks = 1'000'000'000}};
+  needs.blocks = 40;
   needs.activations = {.saved = 1'000'000'000, .run = 100'000, .largest = 10'000};
   needs.checkpointing.supported = true;
   needs.checkpointing.kept = 0.1;
@@ -123,12 +124,13 @@ TEST_CASE("world: without a known rate times are unknown, and bytes are not") {
 }
 
 TEST_CASE("world: sharding pays where it lets samples go through at once, else nowhere") {
-  const auto few = world_of(with_memory(machine("h200"), std::int64_t{22} << 30), large_model(),
+  const auto few = world_of(with_memory(machine("h200"), std::int64_t{26} << 30), large_model(),
                             "world_size: 4");
   CHECK(few.shardings[0].fits_from == 4);
   CHECK(few.shardings[1].fits_from == 2);
   CHECK(few.sharding_pays_from == 2);
-  CHECK(few.shardings[3].state_bytes < few.shardings[0].state_bytes / 3);
+  CHECK(few.shardings[1].traffic == doctest::Approx(1.5));  // one row, the sums, the weights
+  CHECK(few.shardings[2].state_bytes < few.shardings[0].state_bytes / 2);
   const auto much = world_of(machine("h200"), large_model(), "world_size: 4");
   CHECK(much.sharding_pays_from == 0);
   CHECK(contains(world_text("h200", much), "pays nowhere"));

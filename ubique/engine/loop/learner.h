@@ -118,7 +118,7 @@ class Learner {
   StatisticsBackup statistics_;
   GeneratorStates before_;  // from before the current update
   std::optional<GradientAccumulation> sum_;
-  std::optional<RankSum> ranks_;  // none: this process is alone
+  std::optional<RankSum> ranks_;                         // none: this process is alone
   NamedTensors collected_weights_, collected_averages_;  // of split ones, on rank 0
 
   /// A recorded update of one batch, with the tensors that each replay reads and writes.

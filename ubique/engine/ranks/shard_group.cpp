@@ -99,8 +99,8 @@ NamedTensors ShardGroup::unpack(const at::Tensor& row, int rank) const {
 std::vector<at::Tensor> ShardGroup::join(const at::Tensor& rows) const {
   std::vector<at::Tensor> whole;
   for (const auto& tensor : tensors_) {
-    whole.push_back(at::as_strided(rows, tensor.sizes, tensor.strides,
-                                   rows.storage_offset() + tensor.start));
+    whole.push_back(
+        at::as_strided(rows, tensor.sizes, tensor.strides, rows.storage_offset() + tensor.start));
   }
   return whole;
 }

@@ -31,8 +31,8 @@ class ShardGroup {
   std::int64_t share() const { return share_; }  ///< numbers of each rank, the last ones unused
   std::vector<Slice> slices(int rank) const;
 
-  /// The rank's slices of whole tensors, as views: (n), or (n, 1) of what has two dimensions or more, by
-  /// which optimizers choose what decays. Named like the tensors.
+  /// The rank's slices of whole tensors, as views: (n), or (n, 1) of what has two dimensions or
+  /// more, by which optimizers choose what decays. Named like the tensors.
   NamedTensors views(const std::vector<at::Tensor>& whole, int rank) const;
   /// The slices of those of `named` that are called like one of the tensors after the prefix, and
   /// have its shape; under the same names.

@@ -268,8 +268,7 @@ at::Tensor ShardedWeights::norm_with(const at::Tensor& norm) const {
     std::memcpy(&other, text.data(), sizeof(other));
     sum += other * other;
   }
-  return at::full({}, std::sqrt(sum),
-                  at::TensorOptions(at::kFloat).device(background_->device()));
+  return at::full({}, std::sqrt(sum), at::TensorOptions(at::kFloat).device(background_->device()));
 }
 
 // Whole weights for validation and checkpoints.

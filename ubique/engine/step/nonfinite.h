@@ -44,8 +44,8 @@ struct GradientNorm {
 
 /// f32 device scalar: of all gradients together; undefined if there are none.
 at::Tensor gradient_norm(const NamedTensors& parameters);
-/// Multiplies the gradients, which have that norm, by `factor` (and by `inverse_scale`, if defined) and clips them to
-/// `clip_norm` (0 = no clipping), in at most one pass over memory.
+/// Multiplies the gradients, which have that norm, by `factor` (and by `inverse_scale`, if defined)
+/// and clips them to `clip_norm` (0 = no clipping), in at most one pass over memory.
 GradientNorm scale_and_clip_gradients(const NamedTensors& parameters, const at::Tensor& norm,
                                       double factor, const at::Tensor& inverse_scale,
                                       double clip_norm);

@@ -34,12 +34,11 @@ std::int64_t plan_budget(const Context& context) {
 
 MemoryParts predict(const Context& context, const Needs& needs, const Candidate& candidate,
                     std::int64_t batch) {
-  return predict_memory(
-      needs,
-      {context.wishes.mode, context.facts.kind, candidate.option.dtype, candidate.attention.value,
-       candidate.checkpointing, batch, candidate.level, candidate.in_turn, candidate.shard,
-       context.wishes.world_size},
-      plan_budget(context));
+  return predict_memory(needs,
+                        {context.wishes.mode, context.facts.kind, candidate.option.dtype,
+                         candidate.attention.value, candidate.checkpointing, batch, candidate.level,
+                         candidate.in_turn, candidate.shard, context.wishes.world_size},
+                        plan_budget(context));
 }
 
 MemoryParts predict(const Context& context, const Candidate& candidate, std::int64_t batch) {
@@ -336,8 +335,8 @@ Fit find_fit(const Context& context, const BatchTarget& target, const DTypeRanki
       return fit;
     } catch (const DoesNotFit& error) {
       if (i + 1 == levels.size()) throw;
-      without = fmt::format("needs {}, has {}", human_bytes(error.needed()),
-                            human_bytes(error.budget()));
+      without =
+          fmt::format("needs {}, has {}", human_bytes(error.needed()), human_bytes(error.budget()));
     }
   }
 }

@@ -36,7 +36,8 @@ Choice<Shard> explain_shard(const Context& context, Shard chosen, const std::str
     return {chosen, context.wishes.shard ? "as asked" : "everything fits whole", {}};
   }
   if (without.empty()) return {chosen, "as asked: " + cost, {}};
-  return {chosen, fmt::format("{} processes share the memory; {}", world, cost),
+  return {chosen,
+          fmt::format("{} processes share the memory; {}", world, cost),
           {{chosen == Shard::Weights ? "optimizer" : "none", without}}};
 }
 

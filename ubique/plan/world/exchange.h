@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "ubique/plan/wishes.h"
 #include "ubique/plan/world/interconnect.h"
 
 namespace ubique::plan {
@@ -27,9 +28,17 @@ struct Exchange {
   double ms = 0;
 };
 
+/// What is split, and the blocks of which all weights are gathered for each pass.
+struct Split {
+  Shard shard = Shard::None;
+  double block_bytes = 0;          ///< of all blocks' weights
+  std::int64_t block_numbers = 0;  ///< trained ones in blocks
+  std::int64_t blocks = 0;
+};
+
 /// Of `parameters` trained numbers in f32, `micro_batches` on each of so many processes.
 Exchange predict_exchange(std::int64_t parameters, std::int64_t micro_batches, int processes,
-                          const Interconnect& link);
+                          const Interconnect& link, const Split& split = {});
 
 /// Milliseconds of an exchange that pass behind a backward pass of so many.
 double hidden_ms(double exchange_ms, double backward_ms, double overlap);

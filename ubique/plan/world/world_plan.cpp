@@ -3,7 +3,6 @@
 #include "ubique/plan/world/world_plan.h"
 
 #include <algorithm>
-#include <iterator>
 
 #include "ubique/plan/report.h"
 
@@ -41,14 +40,30 @@ std::optional<Plan> plan_of(const Question& question, int processes) {
   return attempt_plan(question.facts, question.report, question.needs, wishes).plan;
 }
 
+Split split_of(const Question& question, Shard shard) {
+  Split split{.shard = shard, .blocks = question.needs.blocks};
+  for (const auto& group : question.needs.parameters) {
+    const auto in_blocks = static_cast<double>(group.in_blocks);
+    const double stored =
+        group.trainable ? sizeof(float) : static_cast<double>(size_of(question.plan.dtype.value));
+    split.block_bytes += in_blocks * (group.bytes > 0 ? group.bytes : stored);
+    if (group.trainable) split.block_numbers += group.in_blocks;
+  }
+  return split;
+}
+
 void fill_shared_batch(const Question& question, const Plan& plan, WorldSize& size) {
   const auto& pace = question.answer.pace;
   size.possible = true;
   size.micro_batch = plan.micro_batch.value;
   size.accumulation = plan.accumulation.value;
-  size.exchange = predict_exchange(question.needs.trainable_count(), size.accumulation,
-                                   size.processes, question.answer.link);
-  size.memory = plan.memory.total + (size.exchange.rows - 1) * size.exchange.gradient_bytes;
+  size.exchange =
+      predict_exchange(question.needs.trainable_count(), size.accumulation, size.processes,
+                       question.answer.link, split_of(question, plan.shard.value));
+  size.memory = plan.memory.total;
+  if (plan.shard.value != Shard::Weights) {  // whose rows are added up as they come
+    size.memory += (size.exchange.rows - 1) * size.exchange.gradient_bytes;
+  }
   const double slower = crowding(question, size.processes);
   const double micro_ms = pace.sample_ms * static_cast<double>(size.micro_batch) * slower;
   if (micro_ms == 0) return;
@@ -76,46 +91,53 @@ WorldSize size_of(const Question& question, int processes, std::int64_t micro_ba
   return size;
 }
 
-/// Bytes on each process when parts are split among so many.
-std::int64_t split_bytes(const MemoryParts& memory, int parts, int processes) {
-  const std::int64_t bytes[] = {memory.optimizer, memory.gradients, memory.weights};
-  std::int64_t sum = 0;
-  for (int i = 0; i < static_cast<int>(std::size(bytes)); ++i) {
-    sum += i < parts ? (bytes[i] + processes - 1) / processes : bytes[i];
-  }
-  return sum;
+MemoryParts memory_of(const Question& question, Shard shard, int processes, std::int64_t batch) {
+  const auto& plan = question.plan;
+  return predict_memory(question.needs,
+                        {.mode = Mode::Train,
+                         .kind = question.facts.kind,
+                         .dtype = plan.dtype.value,
+                         .attention = plan.attention.value,
+                         .checkpointing = shard == Shard::Weights,
+                         .batch = batch,
+                         .shard = shard,
+                         .processes = processes},
+                        plan.memory.budget);
 }
 
-/// Processes from which a rank's samples go through at once, nothing computed twice.
-int fits_from(const Question& question, int parts) {
-  const auto& plan = question.plan;
+/// Processes from which a rank's samples go through at once; nothing is computed twice unless
+/// weights are split.
+int fits_from(const Question& question, Shard shard) {
   for (int processes = 1; processes <= kMostProcesses; processes *= 2) {
     auto batch = (question.effective() + processes - 1) / processes;
     if (question.needs.max_batch > 0) batch = std::min(batch, question.needs.max_batch);
     if (question.wishes.batch > 0) batch = question.wishes.batch;
-    const auto memory = predict_memory(question.needs,
-                                       {.mode = Mode::Train,
-                                        .kind = question.facts.kind,
-                                        .dtype = plan.dtype.value,
-                                        .attention = plan.attention.value,
-                                        .batch = batch},
-                                       plan.memory.budget);
-    const auto saved = split_bytes(memory, 0, 1) - split_bytes(memory, parts, processes);
-    if (memory.total - saved <= plan.memory.budget) return processes;
+    const auto memory = memory_of(question, processes > 1 ? shard : Shard::None, processes, batch);
+    if (memory.total <= question.plan.memory.budget) return processes;
   }
   return 0;
 }
 
 std::vector<Sharding> shardings_of(const Question& question) {
-  constexpr double kGathersWeightsTwice = 1.5;
-  std::vector<Sharding> all = {{.what = "nothing"},
-                               {.what = "optimizer states"},
-                               {.what = "and gradients"},
-                               {.what = "and weights", .traffic = kGathersWeightsTwice}};
-  for (int parts = 0; parts < static_cast<int>(all.size()); ++parts) {
-    all[parts].state_bytes =
-        split_bytes(question.plan.memory, parts, question.answer.world.processes);
-    all[parts].fits_from = fits_from(question, parts);
+  std::vector<std::pair<Shard, std::string>> kinds = {{Shard::None, "nothing"}};
+  if (!question.needs.own_optimizer) kinds.emplace_back(Shard::Optimizer, "optimizer states");
+  const bool has_blocks = question.needs.blocks > 0 && question.needs.checkpointing.supported;
+  if (has_blocks) kinds.emplace_back(Shard::Weights, "weights and gradients of blocks too");
+  const auto& world = question.answer.world;
+  const auto micro_batches = std::max<std::int64_t>(1, world.accumulation);
+  const auto sent = [&](Shard shard) {
+    return predict_exchange(question.needs.trainable_count(), micro_batches, world.processes,
+                            question.answer.link, split_of(question, shard))
+        .sent;
+  };
+  std::vector<Sharding> all;
+  for (const auto& [shard, what] : kinds) {
+    const auto memory = memory_of(question, shard, world.processes, 1);
+    Sharding sharding{.what = what};
+    sharding.state_bytes = memory.weights + memory.gradients + memory.optimizer;
+    if (sent(Shard::None) > 0) sharding.traffic = sent(shard) / sent(Shard::None);
+    sharding.fits_from = fits_from(question, shard);
+    all.push_back(std::move(sharding));
   }
   return all;
 }

@@ -91,7 +91,7 @@ std::string shardings_table(const WorldPlan& plan) {
                "bytes sent", "samples fit at once from"});
   for (const auto& sharding : plan.shardings) {
     table.add_row({sharding.what, human_bytes(sharding.state_bytes),
-                   fmt::format("x {:g}", sharding.traffic), fits_text(sharding.fits_from)});
+                   fmt::format("x {:.3g}", sharding.traffic), fits_text(sharding.fits_from)});
   }
   return table.to_text();
 }

@@ -54,8 +54,8 @@ struct DitInput {
 };
 
 struct DitOptions {
-  bool training = false;   ///< dropout
-  bool recompute = false;  ///< gradient checkpointing
+  bool training = false;                  ///< dropout
+  bool recompute = false;                 ///< gradient checkpointing
   engine::BlockWeights* split = nullptr;  ///< has the blocks' weights, where they are split
   /// Blocks whose cross-attention is weak (ERG guidance), and (B) what each item's queries are
   /// multiplied by there. Linear attention is left alone: a factor of its queries cancels.

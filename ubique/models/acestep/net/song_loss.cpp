@@ -81,13 +81,14 @@ SongLoss song_loss(const Dit& dit, const Umt5& text_encoder, const engine::Batch
   const auto &clean = tensors.at("latents"), &sigmas = tensors.at("sigmas");
   const auto noisy = noisy_latents(clean, tensors.at("noise"), sigmas);
   const auto frames = find_input(batch, "frames");
-  const auto output =
-      dit.forward({.latents = noisy.to(dtype),
-                   .timestep = sigmas * kTimestepsPerSigma,
-                   .frames = frames,
-                   .exact_padding = !options.original_padding},
-                  context, {.training = options.training, .recompute = options.recompute, .split = options.split},
-                  wants_projections(dit.config(), batch, options.ssl_coefficient));
+  const auto output = dit.forward(
+      {.latents = noisy.to(dtype),
+       .timestep = sigmas * kTimestepsPerSigma,
+       .frames = frames,
+       .exact_padding = !options.original_padding},
+      context,
+      {.training = options.training, .recompute = options.recompute, .split = options.split},
+      wants_projections(dit.config(), batch, options.ssl_coefficient));
   SongLoss loss;
   loss.by_item = flow_loss_by_item(output.velocity, noisy, clean, sigmas, frames);
   loss.denoising = options.original_padding

@@ -12,11 +12,11 @@
 namespace ubique::acestep {
 
 struct SongLossOptions {
-  bool training = false;       ///< dropout
-  bool recompute = false;      ///< gradient checkpointing
+  bool training = false;                  ///< dropout
+  bool recompute = false;                 ///< gradient checkpointing
   engine::BlockWeights* split = nullptr;  ///< as in DitOptions
-  bool train_text = false;     ///< gradients for the text encoder too
-  double ssl_coefficient = 1;  ///< of the losses towards features of audio encoders
+  bool train_text = false;                ///< gradients for the text encoder too
+  double ssl_coefficient = 1;             ///< of the losses towards features of audio encoders
   /// Padding as in the original: its norm and convolutions read it, an item weighs the square of
   /// the share of its frames, and lyrics stand behind the padding of the tags.
   bool original_padding = false;
