@@ -11,6 +11,7 @@
 
 #include "tests/dist/as_ranks.h"
 #include "ubique/base/error.h"
+#include "ubique/device/runtime.h"
 
 using namespace ubique;
 using namespace ubique::test;
@@ -131,5 +132,45 @@ TEST_CASE("transport: connections that another rank closes are no loss once they
     if (world.is_first() && error.find("abandoned") == std::string::npos) {
       fail(ErrorKind::Internal, "[test] {}", error);
     }
+  }));
+}
+
+TEST_CASE(
+    "background: out of memory there ends the run, since the others wait for what never comes" *
+    kSumsNeedGloo) {
+  check_all_well(as_ranks(2, 60, [](World& world) {
+    dist::Background background(world.beside(at::kCPU), at::kCPU);
+    const auto job = background.push([](dist::Transport& /*transport*/) {
+      TORCH_CHECK_WITH(OutOfMemoryError, false, "Tried to allocate 2.00 GiB.\nDetails");
+    });
+    std::string text;
+    try {
+      background.wait(job);
+    } catch (const std::exception& error) {
+      text = error.what();
+      if (device::is_out_of_memory(error)) fail(ErrorKind::Internal, "[test] would be tried again");
+    }
+    check(text.find("Use a smaller --batch") != std::string::npos &&
+              text.find("Details") == std::string::npos,
+          ErrorKind::Internal, "[test] {}", text);
+    world.gather("both are here");
+  }));
+}
+
+TEST_CASE("background sum: own shares are added up round by round, whoever has rows" *
+          kSumsNeedGloo) {
+  const auto rows = at::arange(30, at::kFloat).view({3, 10});
+  check_all_well(as_ranks(2, 60, [&](World& world) {
+    BackgroundSum sums(world, at::kCPU);
+    sums.begin({{at::kFloat, 10}}, {{2, 0}, {1, 0}}, dist::SumResult::OwnShare);
+    for (std::int64_t round = 0; round < sums.rounds(); ++round) {
+      const bool has = world.is_first() || round == 0;
+      std::vector<dist::SumPiece> pieces;
+      if (has) pieces = {{rows[world.is_first() ? 2 * round : 1], 10}};
+      sums.push(0, round, std::move(pieces));
+    }
+    const auto share = sums.finish().front();
+    const auto expected = rows.sum(0).narrow(0, 5 * world.rank(), 5);
+    if (!at::equal(share, expected)) fail(ErrorKind::Internal, "[test] another share");
   }));
 }

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "ubique/base/error.h"
 #include "ubique/device/cpu/cpu_memory.h"
 
 #ifdef __APPLE__
@@ -96,6 +97,7 @@ void reset_peak(c10::Device device) {
 }
 
 bool is_out_of_memory(const std::exception& error) {
+  if (dynamic_cast<const Error*>(&error) != nullptr) return false;  // ours say what to do
   if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) return true;
   if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) return true;
   constexpr std::array<std::string_view, 8> kSigns = {

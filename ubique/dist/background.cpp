@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "ubique/base/error.h"
+#include "ubique/device/runtime.h"
 
 namespace ubique::dist {
 namespace {
@@ -99,6 +100,29 @@ void Background::keep_for_job(const at::Tensor& tensor) const {
   if (stream_ && tensor.defined()) tensor.record_stream(*stream_);
 }
 
+/// Its failure, if it has one. Out of memory ends the run: the others wait for what did not come,
+/// so that no smaller micro-batch can be agreed on.
+std::exception_ptr Background::do_job(Queued& job) {
+  try {
+    try {
+      const c10::OptionalStreamGuard stream(stream_);
+      if (job.computed) job.computed->block(*stream_);
+      job.work(*transport_);
+      job.work = nullptr;                   // releases its tensors
+      if (stream_) stream_->synchronize();  // whoever waits for the job may use what it made
+    } catch (const std::exception& error) {
+      if (!device::is_out_of_memory(error)) throw;
+      fail(ErrorKind::Device,
+           "[dist.background] out of memory for data on their way between processes; got \"{}\". "
+           "Use a smaller --batch, more processes, or --shard.",
+           std::string(error.what()).substr(0, std::string(error.what()).find('\n')));
+    }
+  } catch (...) {
+    return std::current_exception();
+  }
+  return nullptr;
+}
+
 void Background::run() {
   const c10::NoGradGuard no_gradients;
   std::unique_lock lock(mutex_);
@@ -109,15 +133,7 @@ void Background::run() {
     auto job = std::move(jobs_.front());
     jobs_.pop_front();
     lock.unlock();
-    std::exception_ptr failure;
-    try {
-      const c10::OptionalStreamGuard stream(stream_);
-      if (job.computed) job.computed->block(*stream_);
-      job.work(*transport_);
-      job.work = nullptr;  // releases its tensors
-    } catch (...) {
-      failure = std::current_exception();
-    }
+    const auto failure = do_job(job);
     lock.lock();
     busy_ = false;
     ++done_;

@@ -52,6 +52,7 @@ class Background {
     std::optional<c10::Event> computed;  // the job's tensors, on a device that does not wait
   };
   void run();
+  std::exception_ptr do_job(Queued& job);
   void throw_failure() const;
 
   std::unique_ptr<Transport> transport_;

@@ -187,13 +187,40 @@ bool writes_scores(Kind kind, Attention attention) {
 
 namespace {
 
-/// Trained numbers that have a gradient in memory at once.
+/// Trained numbers that have a gradient in memory at once. Those on their way between processes
+/// count twice: with their sums.
 double gradient_numbers(const Needs& needs, const MemoryChoice& choice) {
   double numbers = 0;
   for (const auto& group : needs.parameters) {
-    if (group.trainable) numbers += present(group, needs.blocks, choice);
+    if (!group.trainable) continue;
+    numbers += present(group, needs.blocks, choice);
+    if (choice.processes == 1) continue;
+    const auto in_blocks = choice.shard == Shard::Weights ? group.in_blocks : 0;
+    numbers += static_cast<double>(group.count - in_blocks);
   }
   return numbers;
+}
+
+/// Numbers of averaged weights on one process.
+double averaged_numbers(const Needs& needs, const MemoryChoice& choice) {
+  double numbers = 0;
+  for (const auto& group : needs.parameters) {
+    const bool split = choice.shard == Shard::Weights && needs.blocks > 0;
+    const auto in_blocks = split ? static_cast<double>(group.in_blocks) : 0;
+    if (group.trainable) {
+      numbers += static_cast<double>(group.count) - in_blocks + in_blocks / choice.processes;
+    }
+  }
+  return numbers;
+}
+
+/// While split weights are whole: in a validation.
+double whole_bytes(const Needs& needs, const MemoryChoice& choice, double optimizer) {
+  auto whole = choice;
+  whole.shard = Shard::None;
+  const double weights = weight_bytes(needs.parameters, whole);
+  return weights + weights / choice.processes + optimizer +
+         static_cast<double>(needs.activations.run) * bytes_of(choice.dtype);
 }
 
 }  // namespace
@@ -210,13 +237,10 @@ MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::
   MemoryParts parts;
   parts.weights =
       to_bytes(train ? weight_bytes(needs.parameters, choice, needs.blocks) : run.weights);
-  const double with_gradient = train ? gradient_numbers(needs, choice) : 0;
-  // On their way between processes gradients and their sums are there at once.
-  const bool exchanged = choice.processes > 1 && choice.shard != Shard::Weights;
-  parts.gradients = to_bytes(with_gradient * master * (exchanged ? 2 : 1));
+  parts.gradients = to_bytes(train ? gradient_numbers(needs, choice) * master : 0);
   const double owners = choice.shard == Shard::None ? 1 : choice.processes;
-  parts.optimizer = to_bytes(master * (trainable / owners * needs.optimizer_states +
-                                       with_gradient * needs.weight_averages));
+  const double averaged = train ? averaged_numbers(needs, choice) * needs.weight_averages : 0;
+  parts.optimizer = to_bytes(master * (trainable / owners * needs.optimizer_states + averaged));
   const double piece = train ? static_cast<double>(needs.activations.loss_piece) * kF32 : 0;
   parts.activations =
       to_bytes(train ? batch * saved_bytes(needs, choice) + piece : run.activations);
@@ -231,10 +255,15 @@ MemoryParts predict_memory(const Needs& needs, const MemoryChoice& choice, std::
   }
   parts.workspace = to_bytes(batch * per_sample + run_scores + mask_bytes(needs, choice) +
                              scratch_bytes(needs, choice));
-  const double required =
-      static_cast<double>(parts.weights) + static_cast<double>(parts.gradients) +
-      static_cast<double>(parts.optimizer) + static_cast<double>(parts.activations) +
-      static_cast<double>(parts.kv_cache) + static_cast<double>(parts.workspace);
+  double required = static_cast<double>(parts.weights) + static_cast<double>(parts.gradients) +
+                    static_cast<double>(parts.optimizer) + static_cast<double>(parts.activations) +
+                    static_cast<double>(parts.kv_cache) + static_cast<double>(parts.workspace);
+  if (train && choice.shard == Shard::Weights) {
+    const auto optimizer = static_cast<double>(parts.optimizer);
+    const double more = whole_bytes(needs, choice, optimizer) - required;
+    parts.workspace += to_bytes(std::max(0.0, more));
+    required += std::max(0.0, more);
+  }
   parts.total = to_bytes(required);
   parts.budget = budget;
   parts.fits = parts.total <= budget;

@@ -83,11 +83,6 @@ void check_close(const at::Tensor& got, const at::Tensor& expected, const std::s
   check(close, ErrorKind::Internal, "[test] another {}", name);
 }
 
-/// Slices as their rank should have them.
-NamedTensors slices_of(const NamedTensors& whole, const ShardedWeights& weights) {
-  return weights.sliced(whole);
-}
-
 /// Micro-batches 0, 1, ... in the order of ranks, so many on each.
 void check_gradients(World& world, int blocks, const std::vector<std::int64_t>& counts) {
   const Chain whole(blocks);
@@ -111,7 +106,7 @@ void check_gradients(World& world, int blocks, const std::vector<std::int64_t>& 
       weights.end_round();
     }
     weights.finish();
-    const auto expected = slices_of(gradients, weights);
+    const auto expected = weights.sliced(gradients);
     const std::map<std::string, at::Tensor> found(expected.begin(), expected.end());
     for (const auto& own : weights.own_slices()) {
       for (const auto& [name, slice] : own.slices) {

@@ -62,7 +62,7 @@ TEST_CASE("shard: what does not fit whole is split, no more than needed") {
   CHECK(states.shard.value == Shard::Optimizer);
   REQUIRE(states.shard.rejected.size() == 1);
   CHECK(states.shard.rejected.front().why.find("has 14.0 GiB") != std::string::npos);
-  const auto weights = plan_of(5, 8);
+  const auto weights = plan_of(6, 8);
   CHECK(weights.shard.value == Shard::Weights);
   CHECK(weights.checkpointing.value);
   CHECK(weights.memory.weights + weights.memory.gradients + weights.memory.optimizer < 4 * kGiB);
@@ -77,6 +77,40 @@ TEST_CASE("shard: with more processes each has less") {
     CHECK(total < before);
     before = total;
   }
+}
+
+TEST_CASE("shard: more memory never means fewer samples at once, or more splitting") {
+  std::int64_t samples = 0;
+  auto before = Shard::Weights;
+  auto needs = large_model();
+  needs.activations.saved = 250'000'000;
+  needs.busy_batch = 2;
+  for (std::int64_t gigabytes = 6; gigabytes <= 60; ++gigabytes) {
+    CAPTURE(gigabytes);
+    const auto plan = plan_of(gigabytes, 8, std::nullopt, needs);
+    CHECK(plan.micro_batch.value >= samples);
+    CHECK(plan.shard.value <= before);
+    samples = plan.micro_batch.value;
+    before = plan.shard.value;
+  }
+  CHECK(before == Shard::None);
+}
+
+TEST_CASE("shard: optimizer states are split where that saves computing twice") {
+  auto needs = large_model();
+  needs.activations.saved = 1'000'000'000;
+  const auto plan = plan_of(20, 8, std::nullopt, needs);
+  CHECK(plan.shard.value == Shard::Optimizer);
+  CHECK_FALSE(plan.checkpointing.value);
+  CHECK(plan_of(20, 8, Shard::None, needs).checkpointing.value);
+}
+
+TEST_CASE("shard: weights are not split by themselves where nothing may be computed twice") {
+  auto needs = large_model();
+  needs.checkpointing.supported = false;
+  CHECK_THROWS_AS(plan_of(5, 8, std::nullopt, needs), DoesNotFit);
+  CHECK_THROWS_WITH_AS(plan_of(40, 8, Shard::Weights, needs),
+                       doctest::Contains("together with gradient checkpointing"), Error);
 }
 
 TEST_CASE("shard: a wish is kept, or refused with its reason") {

@@ -125,16 +125,20 @@ UpdateResult Learner::finish(std::int64_t step) {
   apply_update(result);
   optimizer_->zero_grad();
   sum_.reset();
+  collected_weights_.clear();
+  collected_averages_.clear();
   return result;
 }
 
 GradientNorm Learner::prepare_gradients() {
-  auto leaves = ranks_ ? whole_parameters() : parameters_;
+  auto leaves = shards_ ? whole_parameters() : parameters_;
   for (auto& leaf : model_.extra_leaves()) leaves.push_back(std::move(leaf));
   auto norm = gradient_norm(leaves);
   if (shards_) {
     norm = shards_->norm_with(norm);
-    leaves = parameters_;
+    for (const auto& own : shards_->own_slices()) {
+      leaves.insert(leaves.end(), own.slices.begin(), own.slices.end());
+    }
   }
   return scale_and_clip_gradients(leaves, norm, sum_->factor(), scaler_.inverse(),
                                   task_.recipe().clip_norm);
@@ -160,6 +164,7 @@ void Learner::apply_update(UpdateResult& result) {
 
 void Learner::discard() {
   sum_.reset();
+  if (shards_) shards_->discard();
   replay_pending_ = false;
   if (recorded_ && !recorded_->work) recorded_.reset();
   model_.discard_state();

@@ -14,7 +14,6 @@
 #include "ubique/engine/loop/learner.h"
 
 namespace ubique::engine {
-
 namespace {
 
 std::map<std::string, at::Tensor> without(const NamedTensors& tensors,
@@ -81,11 +80,10 @@ void Learner::agree_on_weight(double mine, std::int64_t micro_batches) {
 
 /// The passes of a micro-batch, and with split weights of a round.
 void Learner::add_in_step(const Batch& batch) {
-  const auto on_device = to_device(batch, device_, plan_);
-  if (!shards_) return ranks_->add(*sum_, on_device);
+  if (!shards_) return ranks_->add(*sum_, to_device(batch, device_, plan_));
   shards_->begin_round();
   try {
-    ranks_->add(*sum_, on_device);
+    ranks_->add(*sum_, to_device(batch, device_, plan_));
   } catch (const std::exception&) {
     shards_->end_round();
     throw;

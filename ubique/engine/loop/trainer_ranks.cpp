@@ -41,6 +41,7 @@ void TrainingRun::check_ranks() const {
   mine.version = UBIQUE_VERSION;
   mine.device = plan_.device.value.substr(0, plan_.device.value.find(':'));
   mine.dtype = to_string(plan_.dtype.value);
+  mine.shard = to_string(plan_.shard.value);
   mine.configuration = options_.configuration;
   mine.data = fingerprint_;
   mine.samples = sampler_.samples();

@@ -117,9 +117,11 @@ void TrainingRun::prepare_network(const std::optional<Checkpoint>& checkpoint) {
     load_state(model_.network(), training_weights(*checkpoint), "the checkpoint");
     const auto saved = read_run_state(checkpoint->trainer_state);
     if (saved.memory_reduced && saved.planned_batch == plan_.micro_batch.value) {
-      plan_.micro_batch.value = saved.micro_batch;  // as reduced after out-of-memory
-      plan_.checkpointing.value = saved.checkpointing;
-      plan_.segments = saved.segments;
+      plan_.micro_batch.value = saved.micro_batch;      // as reduced after out-of-memory
+      if (plan_.shard.value != plan::Shard::Weights) {  // which need it, whatever was before
+        plan_.checkpointing.value = saved.checkpointing;
+        plan_.segments = saved.segments;
+      }
     }
   }
   move_network(model_.network(), plan_, device_);

@@ -26,6 +26,7 @@ RankFacts read_facts(const Json& json) {
   facts.version = json.value("version", facts.version);
   facts.device = json.value("device", facts.device);
   facts.dtype = json.value("dtype", facts.dtype);
+  facts.shard = json.value("shard", facts.shard);
   facts.configuration = json.value("configuration", facts.configuration);
   facts.data = json.value("data", facts.data);
   facts.samples = json.value("samples", facts.samples);
@@ -53,6 +54,10 @@ std::string difference(const RankFacts& first, const RankFacts& other) {
   if (first.micro_batch != other.micro_batch) {
     return two("micro-batch", first.micro_batch, other.micro_batch);
   }
+  if (first.shard != other.shard) {
+    return two("what is split, by each one's free memory (--shard says it)", first.shard,
+               other.shard);
+  }
   if (first.resumes != other.resumes) return two("--resume", first.resumes, other.resumes);
   return {};
 }
@@ -63,6 +68,7 @@ std::vector<RankFacts> gather_facts(const dist::World& world, const RankFacts& m
   const Json json = {{"version", mine.version},
                      {"device", mine.device},
                      {"dtype", mine.dtype},
+                     {"shard", mine.shard},
                      {"configuration", mine.configuration},
                      {"data", mine.data},
                      {"samples", mine.samples},

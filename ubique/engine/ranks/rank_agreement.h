@@ -12,7 +12,7 @@
 namespace ubique::engine {
 
 struct RankFacts {
-  std::string version, device, dtype;
+  std::string version, device, dtype, shard;
   std::string configuration;  ///< the text of run.yaml
   std::string data;           ///< fingerprint of the training set
   std::int64_t samples = 0, micro_batch = 0;

@@ -40,9 +40,12 @@ NamedTensors ShardedOptimizer::all_parameters(NamedTensors whole,
 
 ShardedOptimizer::ShardedOptimizer(const dist::World& world, NamedTensors whole,
                                    std::vector<OwnSlices> own, const Make& make)
-    : Optimizer(all_parameters(whole, own)),
-      world_(world),
-      transport_(world.beside(parameters().front().second.device())) {
+    : Optimizer(all_parameters(whole, own)), world_(world) {
+  check(!whole.empty() || !own.empty(), ErrorKind::Usage,
+        "[engine.optimizer] the network has no parameter to train; expected at least one that "
+        "needs a gradient.");
+  const auto& any = whole.empty() ? own.front().slices.front().second : whole.front().second;
+  transport_ = world.beside(any.device());
   NamedTensors slices;
   for (const auto& bucket : make_buckets(whole, numbered(whole.size()), kPartBytes)) {
     NamedTensors members;
@@ -96,13 +99,19 @@ void ShardedOptimizer::share_weights(const Part& part) const {
 
 /// "exp_avg" and the like: what the optimizer keeps for each parameter.
 std::vector<std::string> ShardedOptimizer::kinds() const {
-  const auto& [first, slice] = inner_->parameters().front();
+  const auto state = inner_->state();
+  const std::map<std::string, at::Tensor> named(state.begin(), state.end());
+  const auto& slices = inner_->parameters();
   std::vector<std::string> kinds;
-  for (const auto& [name, tensor] : inner_->state()) {
-    const auto ending = "." + first;
-    if (name.ends_with(ending) && tensor.sizes() == slice.sizes()) {
-      kinds.push_back(name.substr(0, name.size() - ending.size()));
-    }
+  for (const auto& [name, tensor] : state) {
+    const auto ending = "." + slices.front().first;
+    if (!name.ends_with(ending)) continue;
+    const auto kind = name.substr(0, name.size() - ending.size());
+    const bool of_each = std::ranges::all_of(slices, [&](const auto& slice) {
+      const auto found = named.find(kind + "." + slice.first);
+      return found != named.end() && found->second.sizes() == slice.second.sizes();
+    });
+    if (of_each) kinds.push_back(kind);
   }
   return kinds;
 }

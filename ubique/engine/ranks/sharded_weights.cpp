@@ -18,7 +18,7 @@
 namespace ubique::engine {
 namespace {
 
-constexpr std::size_t kAhead = 1;  // blocks that are gathered while one is computed
+constexpr std::size_t kAhead = 1;  // blocks on their way, beside the one that is computed
 
 std::vector<at::Tensor> gradients_of(const std::vector<at::Tensor>& parameters) {
   std::vector<at::Tensor> gradients;
@@ -32,7 +32,10 @@ ShardedWeights::ShardedWeights(const dist::World& world, HasBlocks& model, c10::
     : world_(world),
       model_(model),
       background_(std::make_shared<dist::Background>(world.beside(device), device)) {
-  for (const auto& parameters : model.blocks()) blocks_.push_back(split(parameters));
+  for (const auto& parameters : model.blocks()) {  // one whole copy at a time
+    blocks_.push_back(split(parameters));
+    set_empty(blocks_.size() - 1);
+  }
   for (std::size_t i = 0; i < blocks_.size(); ++i) order_.push_back(i);
   for (std::size_t i = blocks_.size(); i-- > 1;) order_.push_back(i - 1);
   for (const auto& block : blocks_) {
@@ -41,7 +44,6 @@ ShardedWeights::ShardedWeights(const dist::World& world, HasBlocks& model, c10::
     }
   }
   sums_.emplace(world.rank(), world.size(), background_);
-  for (std::size_t i = 0; i < blocks_.size(); ++i) set_empty(i);
   model_.set_block_weights(this);
 }
 
@@ -54,7 +56,9 @@ ShardedWeights::Block ShardedWeights::split(const NamedTensors& parameters) cons
   }
   Block block;
   for (const auto& [kind, members] : kinds) {
-    Part part{ShardGroup(members, world_.size()), {}, {}, kind.first};
+    Part part{ShardGroup(members, world_.size()), {}, {}, {}, kind.first};
+    part.nan = at::full({}, std::numeric_limits<double>::quiet_NaN(),
+                        members.front().second.options().requires_grad(false));
     for (const auto& [name, parameter] : members) part.whole.push_back(parameter);
     for (const auto& [name, view] : part.group.views(part.whole, world_.rank())) {
       part.slices.push_back(view.clone());
@@ -95,23 +99,20 @@ NamedTensors ShardedWeights::sliced(const NamedTensors& whole) const {
 // Gathering.
 
 void ShardedWeights::request(std::size_t block) {
-  std::vector<at::Tensor> mine;
-  for (const auto& part : blocks_[block]) {
-    mine.push_back(part.group.pack(part.slices, world_.rank()).to(background_->device()));
-  }
   const auto rows = std::make_shared<std::vector<at::Tensor>>();
-  const auto job = background_->push([this, mine, rows](dist::Transport& transport) {
-    for (const auto& row : mine) {
-      background_->keep_for_job(row);
-      rows->push_back(gather_shares(transport, row, world_.size()));
+  const auto job = background_->push([this, block, rows](dist::Transport& transport) {
+    for (const auto& part : blocks_[block]) {
+      const auto mine = part.group.pack(part.slices, world_.rank()).to(background_->device());
+      rows->push_back(gather_shares(transport, mine, world_.size()));
     }
   });
   coming_.push_back({block, job, rows});
 }
 
 void ShardedWeights::request_ahead() {
-  while (requested_ < order_.size() && requested_ <= received_ + kAhead) {
-    request(order_[requested_++]);
+  while (requested_ < order_.size() && requested_ < received_ + kAhead) {
+    request(order_[requested_]);
+    ++requested_;
   }
 }
 
@@ -133,9 +134,7 @@ void ShardedWeights::receive(std::size_t block) {
 void ShardedWeights::set_empty(std::size_t block) {
   for (const auto& part : blocks_[block]) {
     for (const auto& parameter : part.whole) {
-      const auto nan = at::full({}, std::numeric_limits<double>::quiet_NaN(),
-                                parameter.options().requires_grad(false));
-      parameter.set_data(nan.expand(parameter.sizes()));
+      parameter.set_data(part.nan.expand(parameter.sizes()));
     }
   }
 }
@@ -149,18 +148,23 @@ void ShardedWeights::begin_round() {
   request_ahead();
 }
 
+std::shared_ptr<void> ShardedWeights::guard(std::size_t block) {
+  return {static_cast<void*>(this), [this, block](void* /*self*/) { release(block); }};
+}
+
 std::shared_ptr<void> ShardedWeights::hold(std::size_t block) {
   if (all_whole_) return nullptr;
   check(in_round_, ErrorKind::Internal, "[engine.shards] block {} is computed in no round.", block);
   if (kept_ == block) {
     kept_.reset();
     backward_ = true;
-  } else {
-    receive(block);
-    ++received_;
-    request_ahead();
+    return guard(block);
   }
-  return {static_cast<void*>(this), [this, block](void* /*self*/) { release(block); }};
+  receive(block);
+  ++received_;
+  auto held = guard(block);
+  request_ahead();
+  return held;
 }
 
 void ShardedWeights::release(std::size_t block) {
@@ -170,27 +174,29 @@ void ShardedWeights::release(std::size_t block) {
   }
   try {
     if (backward_) push_gradients(block, /*computed=*/true);
+    set_empty(block);
   } catch (...) {
     failure_ = std::current_exception();
   }
-  set_empty(block);
 }
 
 void ShardedWeights::push_gradients(std::size_t block, bool computed) {
   check(block + 1 + pushed_ == blocks_.size(), ErrorKind::Internal,
         "[engine.shards] gradients of block {} out of order.", block);
-  ++pushed_;
   std::size_t bucket = 0;
   for (std::size_t i = block + 1; i < blocks_.size(); ++i) {
     for (const auto& part : blocks_[i]) bucket += part.trained ? 1 : 0;
   }
+  std::vector<std::vector<dist::SumPiece>> rows;  // complete before the first leaves
   for (const auto& part : blocks_[block]) {
     if (!part.trained) continue;
-    std::vector<dist::SumPiece> pieces;
-    if (computed) pieces = part.group.pieces(gradients_of(part.whole));
+    rows.emplace_back();
+    if (computed) rows.back() = part.group.pieces(gradients_of(part.whole));
     for (const auto& parameter : part.whole) parameter.mutable_grad().reset();
-    if (summing_) sums_->push(bucket, round_, std::move(pieces));
-    ++bucket;
+  }
+  ++pushed_;
+  for (auto& row : rows) {
+    if (summing_) sums_->push(bucket++, round_, std::move(row));
   }
 }
 
@@ -204,6 +210,7 @@ void ShardedWeights::skip_next() {
 
 void ShardedWeights::end_round() {
   in_round_ = false;
+  request_ahead();
   if (kept_) set_empty(*std::exchange(kept_, std::nullopt));
   // In the order in which the passes exchange: forward, then each block before its gradients.
   while (received_ < blocks_.size()) skip_next();

@@ -59,6 +59,7 @@ class ShardedWeights final : public BlockWeights {
   struct Part {  // of a block: parameters of one dtype, all trained or all frozen
     ShardGroup group;
     std::vector<at::Tensor> whole, slices;
+    at::Tensor nan;  // one number, in place of whole weights
     bool trained = false;
   };
   using Block = std::vector<Part>;
@@ -73,6 +74,7 @@ class ShardedWeights final : public BlockWeights {
   void request_ahead();
   void receive(std::size_t block);
   void set_empty(std::size_t block);
+  std::shared_ptr<void> guard(std::size_t block);
   void release(std::size_t block);
   void skip_next();
   void push_gradients(std::size_t block, bool computed);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "ubique/base/text/text.h"
 #include "ubique/device/budget.h"
@@ -116,7 +117,7 @@ std::vector<Candidate> list_candidates(const Context& context, const DTypeRankin
   for (const auto& option : ranking.options) {
     add_candidates(context, option, shard, candidates, rejected);
   }
-  check(shard != Shard::Weights || !candidates.empty() || !rejected.empty(), ErrorKind::Device,
+  check(shard != Shard::Weights || obstacle.empty(), ErrorKind::Device,
         "[plan.shard] weights are split together with gradient checkpointing, which is not "
         "possible here: {}; got shard weights, expected optimizer or none.",
         obstacle);
@@ -215,7 +216,7 @@ Candidate pick_candidate(const std::vector<Candidate>& candidates, std::int64_t 
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     if (candidates[i].batch < busy) continue;
     Candidate candidate = candidates[i];
-    if (i > 0) candidate.batch = busy;
+    if (i > 0 || candidate.shard != Shard::None) candidate.batch = busy;
     return candidate;
   }
   return *std::max_element(
@@ -234,6 +235,9 @@ Choice<bool> explain_checkpointing(const Context& context, const Candidate& chos
   }
   if (chosen.checkpointing && context.wishes.checkpointing == Toggle::On) {
     return {true, "as asked: " + cost, {}};
+  }
+  if (chosen.shard == Shard::Weights) {
+    return {true, "with split weights each block is computed again: " + cost, {}};
   }
   if (chosen.checkpointing) {
     std::int64_t without = 0;
@@ -299,6 +303,7 @@ Fit find_fit_of(const Context& context, const BatchTarget& target, const DTypeRa
   const auto chosen = pick_candidate(candidates, busy);
   if (chosen.batch == 0) fail_too_large(context, candidates, sizes.back());
 
+  fit.keeps_busy = chosen.batch >= busy;
   fit.option = chosen.option;
   fit.attention = chosen.attention;
   fit.memory = predict(context, chosen, chosen.batch);
@@ -325,20 +330,36 @@ Fit find_fit_of(const Context& context, const BatchTarget& target, const DTypeRa
 
 }  // namespace
 
+namespace {
+
+/// 2: enough samples at once, nothing computed twice; 1: enough; 0: fewer.
+int goodness(const Fit& fit) { return fit.keeps_busy ? (fit.checkpointing.value ? 1 : 2) : 0; }
+
+}  // namespace
+
+/// The best of splitting nothing and optimizer states, the former if they are alike; weights only
+/// where neither fits.
 Fit find_fit(const Context& context, const BatchTarget& target, const DTypeRanking& ranking) {
-  const auto levels = shard_levels(context);
+  auto levels = shard_levels(context);
+  const bool can_recompute = checkpointing_obstacle(context).empty();
+  if (levels.size() > 1 && !can_recompute) std::erase(levels, Shard::Weights);
+  std::optional<Fit> best;
   std::string without;
-  for (std::size_t i = 0;; ++i) {
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    if (best && levels[i] == Shard::Weights) break;
     try {
       auto fit = find_fit_of(context, target, ranking, levels[i]);
+      if (best && goodness(fit) <= goodness(*best)) continue;
+      if (best) without = "would compute twice, or fewer samples at once";
       fit.shard = explain_shard(context, levels[i], without);
-      return fit;
+      best = std::move(fit);
     } catch (const DoesNotFit& error) {
-      if (i + 1 == levels.size()) throw;
+      if (i + 1 == levels.size() && !best) throw;
       without =
           fmt::format("needs {}, has {}", human_bytes(error.needed()), human_bytes(error.budget()));
     }
   }
+  return *best;
 }
 
 }  // namespace ubique::plan

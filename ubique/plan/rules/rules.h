@@ -81,7 +81,8 @@ struct Fit {
   Choice<std::int64_t> micro_batch;
   Choice<bool> in_turn;
   Choice<Shard> shard;
-  double longest = 0;  ///< that fits, of Needs::length
+  bool keeps_busy = false;  ///< the device, by samples at once
+  double longest = 0;       ///< that fits, of Needs::length
   MemoryParts memory;
   std::vector<Rejected> rejected_dtypes;
 };

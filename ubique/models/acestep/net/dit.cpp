@@ -157,7 +157,8 @@ at::Tensor Dit::run(std::size_t layer, const at::Tensor& x, const DitContext& co
   const auto& keys = context.keys.at(layer);
   const bool weak = options.weakened.contains(static_cast<std::int64_t>(layer));
   const auto scale = weak ? options.query_scale : at::Tensor();
-  if (!options.recompute || !at::GradMode::is_enabled()) {
+  const bool twice = options.recompute || options.split != nullptr;
+  if (!twice || !at::GradMode::is_enabled()) {
     return run_block(block, x, keys, pass, scale);
   }
   const auto hold = [split = options.split, layer] { return split->hold(layer); };

@@ -146,7 +146,8 @@ Codelm::Stream Codelm::block(std::size_t layer, const Stream& x, const Pass& pas
 at::Tensor Codelm::run_blocks(const at::Tensor& embedded, const Pass& pass) const {
   Stream x{embedded, {}};
   for (std::size_t i = 0; i < weights_.blocks.size(); ++i) {
-    if (pass.options.recompute && at::GradMode::is_enabled()) {
+    const bool twice = pass.options.recompute || pass.options.split != nullptr;
+    if (twice && at::GradMode::is_enabled()) {
       const auto held = pass;  // the block is computed again after this pass has ended
       const auto whole_block = [this, i, held](const auto& in) {
         const auto out = block(i, {in[0], {}}, held);
