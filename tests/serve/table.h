@@ -62,7 +62,14 @@ inline std::vector<serve::CommandRow> test_rows() {
            .name = "",
            .summary = "probes",
            .inputs = "[FILE]",
-           .options = {test_option("--device", "device", "NAME")}}};
+           .options = {test_option("--device", "device", "NAME")}},
+          {.verb = "pull",
+           .family = "",
+           .name = "",
+           .summary = "downloads",
+           .inputs = "NAME",
+           .needs_device = false,
+           .options = {}}};
 }
 
 }  // namespace ubique::test

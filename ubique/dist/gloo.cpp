@@ -249,9 +249,9 @@ class GlooTransport final : public Transport {
     try {
       return work.wait(kBetweenLooks);
     } catch (const std::exception&) {
-      if (work.isCompleted()) throw;
-      return false;
+      if (!work.isCompleted()) return false;
     }
+    return work.wait(kBetweenLooks);  // it may have ended well just after that wait gave up
   }
 
   std::shared_ptr<Meeting> meeting_;

@@ -178,6 +178,14 @@ class Pull(unittest.TestCase):
         self.assertIn("begins anew", done.stderr)
         self.check_complete(self.wanted(hub.files))
 
+    def test_a_file_that_another_program_cut_short_is_fetched_again(self):
+        hub = self.hub()
+        self.assertEqual(self.pull(hub).returncode, 0)
+        blob = (self.model / "snapshots" / COMMIT / "model.safetensors").resolve()
+        blob.write_bytes(LARGE[:1000])
+        self.assertEqual(self.pull(hub).returncode, 0)
+        self.check_complete(self.wanted(dict(SMALL, **{"model.safetensors": LARGE})))
+
     def test_names_with_path_tricks_are_refused_before_anything_is_written(self):
         for name in ("../evil.json", "/etc/evil.json", "a/../../evil.json", "a\\..\\evil.json", "C:evil.json", "a//b.json", "./a.json",
                      "evil\n.json", "x" * 300 + ".json"):

@@ -174,6 +174,27 @@ TEST_CASE("trainer: a checkpoint elsewhere can be resumed from in a new folder")
         std::vector<double>(whole.losses.begin() + 5, whole.losses.end()));
 }
 
+TEST_CASE("trainer: a run that began from a checkpoint elsewhere goes on from its own last one") {
+  const ScratchFolder scratch;
+  const auto recipe = toy_recipe(4);
+  const auto whole = unbroken(recipe, toy_plan(), scratch / "whole");
+  const auto stopping_after = [](TrainOptions options, int updates) {
+    options.stop_requested = [updates, done = 0]() mutable { return ++done == updates; };
+    return options;
+  };
+  ToyTask first(recipe);
+  const auto stopped = train(first, toy_plan(), stopping_after(toy_options(scratch / "first"), 5));
+  auto elsewhere = toy_options(scratch / "second");
+  elsewhere.resume_from = stopped.last_checkpoint;
+  elsewhere.resume = true;  // as a launcher adds when it starts again
+  ToyTask second(recipe);
+  train(second, toy_plan(), stopping_after(elsewhere, 3));
+  ToyTask third(recipe);
+  CHECK(train(third, toy_plan(), elsewhere).scores == whole.result.scores);
+  CHECK(losses_of(scratch / "second") ==
+        std::vector<double>(whole.losses.begin() + 5, whole.losses.end()));
+}
+
 TEST_CASE("trainer: a checkpoint of another model, optimizer or batch is refused") {
   const ScratchFolder scratch;
   const auto recipe = toy_recipe(2);

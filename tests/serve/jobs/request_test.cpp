@@ -193,7 +193,26 @@ TEST_CASE("command line: jobs wait for the device that they name") {
   CHECK(lane({{"device", "cpu"}}) == "cpu");
   CHECK(lane({{"device", "cuda:1"}}) == "cuda:1");
   CHECK(lane({{"device", "metal"}}) == "mps");
+  CHECK(lane({{"device", " CUDA:01"}}) == "cuda:1");  // one card, however it is written
+  for (const char* wrong : {"x1", "cuda:-1", "cuda:1.5", "cuda:99", "cpu:3", "cuda:", "cuda:0:1"}) {
+    CAPTURE(wrong);
+    CHECK_THROWS_WITH_AS(lane({{"device", wrong}}), doctest::Contains("no such device"), Error);
+  }
   const auto synth = reader.read({{"verb", "data"}, {"family", "meshnet"}, {"name", "synth"}});
   CHECK(lane_of(synth, reader.table.find("data", "meshnet", "synth"), "cuda:0") == "cpu");
   CHECK(library_kind(synth) == "data");
+}
+
+TEST_CASE("request: a download names a model of a hub, and nothing that could be a flag") {
+  Reader reader;
+  const auto pull = [](const Json& name) {
+    return Json{{"verb", "pull"}, {"inputs", Json::array({name})}};
+  };
+  CHECK(reader.words(pull("hf:bigcode/tiny_starcoder_py@main")) ==
+        "pull | hf:bigcode/tiny_starcoder_py@main | --json");
+  for (const char* wrong : {"--help", "bigcode/tiny", "hf:", "hf:../..", "hf:a/b/c", "upload:1"}) {
+    CAPTURE(wrong);
+    CHECK(contains(reader.refusal(pull(wrong)), "no model of a hub"));
+  }
+  CHECK(contains(reader.refusal(pull({{"text", "hf:a/b"}})), "no model of a hub"));
 }

@@ -113,6 +113,21 @@ TEST_CASE("openai: a chat's messages are texts in turns") {
   CHECK(call.requests[0]["max_tokens"] == 9);
 }
 
+TEST_CASE("openai: many choices of a long prompt, which would fill the memory, are refused") {
+  const auto call = [](int choices) {
+    return parse_completion_call(
+        completion({{"n", choices}, {"prompt", std::string(1 << 20U, 'x')}}), 1);
+  };
+  CHECK(call(2).requests.size() == 2);
+  try {
+    call(128);
+    FAIL("accepted");
+  } catch (const OpenAiError& error) {
+    CHECK(error.status == 400);
+    CHECK(error.message.find("128.0 MiB of prompts together") != std::string::npos);
+  }
+}
+
 TEST_CASE("openai: what is wrong or not to be had is refused by its name, never ignored") {
   const std::vector<std::pair<Json, std::string>> completions = {
       {{{"temperature", 3}}, "temperature: "},

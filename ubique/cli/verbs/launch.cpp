@@ -36,13 +36,16 @@ std::filesystem::path output_of(const std::vector<std::string>& words) {
     const auto& word = words[i];
     if ((word == "-o" || word == "--output") && i + 1 < words.size()) return words[i + 1];
     if (word.starts_with("--output=")) return word.substr(word.find('=') + 1);
+    if (word.starts_with("-o") && word.size() > 2) return word.substr(2);
   }
   return words.size() > 1 ? std::filesystem::path("runs") / words[1] : std::filesystem::path();
 }
 
-bool worth_another_start(int code) {
-  return code != 0 && code != static_cast<int>(ExitCode::Usage) &&
-         code != static_cast<int>(ExitCode::Interrupted) && !interrupted();
+/// A command that was once accepted is wrong no more: then a port is taken, or what is left of the
+/// start before is still in the way.
+bool worth_another_start(int code, int attempt) {
+  const bool refused = code == static_cast<int>(ExitCode::Usage) && attempt == 0;
+  return code != 0 && !refused && code != static_cast<int>(ExitCode::Interrupted) && !interrupted();
 }
 
 void check_command(const LaunchFlags& flags) {
@@ -129,7 +132,7 @@ ExitCode run_launch(const LaunchFlags& flags) {
     if (plan.size() > 1) make_folder(plan.logs);
     Ranks ranks(plan);
     const int code = supervise(ranks, plan);
-    if (plan.attempt >= flags.restarts || !worth_another_start(code)) {
+    if (plan.attempt >= flags.restarts || !worth_another_start(code, plan.attempt)) {
       logs.end(code);
       constexpr int kMostKnown = 130;
       return static_cast<ExitCode>(code > kMostKnown ? 1 : code);

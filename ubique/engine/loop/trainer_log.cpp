@@ -88,6 +88,7 @@ void TrainingRun::stop_if_all_skipped(const UpdateResult& update, double in_a_ro
   if (in_a_row < static_cast<double>(recipe_.max_bad_steps)) return;
   const auto kept = dump_update(update);
   if (options_.report && folder_) write_report("stopped: gradients that are not finite");
+  world_.from_first("written");  // whoever ends first, its launcher ends the others soon after
   fail(ErrorKind::Input,
        "[engine.guard] {:.0f} updates in a row had gradients that are not finite; at step {} got "
        "loss {}, lr {:.3g}{}. The last of them is kept with its batch in {}: --resume-from that "

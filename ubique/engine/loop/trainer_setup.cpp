@@ -89,11 +89,14 @@ TrainingRun::TrainingRun(Task& task, const Session& session, const TrainOptions&
 
 std::optional<Checkpoint> TrainingRun::find_checkpoint() {
   if (!folder_) return std::nullopt;  // rank 0 reads it
+  if (options_.resume) {              // a run that began elsewhere goes on from its own last one
+    if (auto last = folder_->load_last()) return last;
+  }
   if (!options_.resume_from.empty()) return load_checkpoint(options_.resume_from);
-  if (!options_.resume) return std::nullopt;
-  auto last = folder_->load_last();
-  if (!last) log::info("nothing to resume in {}: starting anew", options_.folder.string());
-  return last;
+  if (options_.resume) {
+    log::info("nothing to resume in {}: starting anew", options_.folder.string());
+  }
+  return std::nullopt;
 }
 
 void TrainingRun::check_same_model(const Checkpoint& checkpoint) const {

@@ -14,6 +14,7 @@
 #include "ubique/base/files/file.h"
 #include "ubique/base/terminal/log.h"
 #include "ubique/base/text/text.h"
+#include "ubique/dist/place.h"
 
 namespace ubique::engine {
 namespace {
@@ -24,6 +25,12 @@ std::string owner_of(int descriptor) {
   return count > 0 ? "process " + std::string(trim(text)) : "another process";
 }
 
+bool is_another_start() {
+  return dist::process_environment("TORCHELASTIC_RESTART_COUNT").value_or("0") != "0";
+}
+
+constexpr int kPatience = 90;
+
 }  // namespace
 
 RunLock::RunLock(const std::filesystem::path& folder) {
@@ -31,10 +38,20 @@ RunLock::RunLock(const std::filesystem::path& folder) {
   descriptor_ = ::open((folder / ".lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   check(descriptor_ >= 0, ErrorKind::Input, "[engine.run] cannot write into {}; {}.",
         folder.string(), std::generic_category().message(errno));
-  if (::flock(descriptor_, LOCK_EX | LOCK_NB) == 0) {
-    note_owner();
-    return;
+  // What is left of the start before may need a while to notice that it is alone.
+  const int patience = is_another_start() ? kPatience : 0;  // seconds
+  for (int waited = 0; ::flock(descriptor_, LOCK_EX | LOCK_NB) != 0; ++waited) {
+    if (errno != EWOULDBLOCK || waited >= patience) {
+      refuse(folder);
+      return;
+    }
+    if (waited == 0) log::info("waiting for {}, which still trains", owner_of(descriptor_));
+    ::sleep(1);
   }
+  note_owner();
+}
+
+void RunLock::refuse(const std::filesystem::path& folder) {
   if (errno != EWOULDBLOCK) {  // some network file systems
     log::warn("[engine.run] {} cannot be locked ({}); do not train into it twice at a time.",
               folder.string(), std::generic_category().message(errno));

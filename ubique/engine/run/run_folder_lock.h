@@ -10,7 +10,8 @@ namespace ubique::engine {
 /// lock when the process ends, also by a kill; the file that remains has no meaning.
 class RunLock {
  public:
-  /// Usage error that names the process that holds it.
+  /// Usage error that names the process that holds it. A run that its launcher starts again waits
+  /// for it a while.
   explicit RunLock(const std::filesystem::path& folder);
   ~RunLock();
   RunLock(const RunLock&) = delete;
@@ -18,6 +19,7 @@ class RunLock {
 
  private:
   void note_owner() const;
+  void refuse(const std::filesystem::path& folder);  ///< unless the system knows no locks there
 
   int descriptor_ = -1;
 };

@@ -205,8 +205,14 @@ bool pull(const PullOptions& options, const PullPlan& plan) {
   for (const auto& file : plan.missing) {
     const bool known = std::ranges::any_of(
         fetched, [&](const auto& other) { return other.destination == file.destination; });
+    if (known) continue;
     std::error_code ignored;
-    if (!known && !fs::exists(file.destination, ignored)) fetched.push_back(file);
+    const bool whole =
+        fs::is_regular_file(file.destination, ignored) &&
+        static_cast<std::int64_t>(fs::file_size(file.destination, ignored)) == file.file.bytes;
+    if (whole) continue;
+    fs::remove(file.destination, ignored);  // of another program, cut short
+    fetched.push_back(file);
   }
   const bool all = download(fetched, options.download, [&](const DownloadFile& file) {
     log::debug("{} is complete", printable(file.file.path));

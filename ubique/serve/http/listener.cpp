@@ -102,14 +102,16 @@ void set_options(socket_t socket) {
   ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
 }
 
-/// What the library itself refuses (no HTTP, too many headers) gets our form of an error too.
+/// What the library itself refuses (no HTTP, too many headers) gets our form of an error too, and
+/// ends the connection: what follows may be the body of what was refused.
 void explain_refusal(httplib::Response& to) {
   if (to.content_length_ > 0 || !to.body.empty()) return;
   auto response = error_answer(to.status, to.status < 500 ? "usage" : "internal",
                                "[serve.request] the request is not well formed.");
   add_hardened_headers(response);
   for (const auto& [name, value] : response.headers) to.set_header(name, value);
-  to.set_content(response.body, response.type);
+  to.set_header("Content-Length", std::to_string(response.body.size()));
+  put_text(std::move(response.body), response.type, /*close=*/true, to);
 }
 
 }  // namespace
@@ -168,6 +170,13 @@ void Listener::Inside::answer_without_body(const httplib::Request& from, httplib
     response.close = true;
     return finish(request, std::move(response), to);
   }
+  if (has_body(from)) {
+    // It cannot be read here. An answer to HEAD has no body, and could not end the connection.
+    const_cast<httplib::Request&>(from).method = "GET";
+    auto response = error_answer(400, "usage", "[serve.request] such a request has no body.");
+    response.close = true;
+    return finish(request, std::move(response), to);
+  }
   if (auto refused = receive_head(from, request)) return finish(request, *refused, to);
   const auto found = router.find(request);
   finish(request, answer(request, found), to);
@@ -182,8 +191,10 @@ void Listener::Inside::answer_with_body(const httplib::Request& from, httplib::R
   const auto* rules = found.route != nullptr ? &found.route->rules : nullptr;
   auto refused = guard.refusal(request, rules);
   if (refused || rules == nullptr) {
-    drop_body(from, reader);
-    return finish(request, refused ? *refused : router.answer(found, request), to);
+    drop_body(from, reader);  // so that the client, which is still sending, reads the answer
+    auto response = refused ? *refused : router.answer(found, request);
+    response.close = has_body(from);  // perhaps not all of it was read
+    return finish(request, std::move(response), to);
   }
   refused =
       receive_body(from, reader, *rules, {settings.upload_bytes, settings.temporary}, request);

@@ -122,11 +122,6 @@ class FileReceiver {
   std::optional<Response> failed_;
 };
 
-bool has_body(const httplib::Request& from) {
-  // Without either the library would wait for the connection to end.
-  return from.has_header("Content-Length") || from.has_header("Transfer-Encoding");
-}
-
 std::optional<Response> receive_text(const httplib::ContentReader& reader, std::int64_t most,
                                      std::string& body) {
   bool fits = true;
@@ -160,6 +155,12 @@ std::optional<Response> receive_files(const httplib::ContentReader& reader,
 
 }  // namespace
 
+// Without either header the library would wait for the connection to end.
+bool has_body(const httplib::Request& from) {
+  return from.has_header("Transfer-Encoding") ||
+         (from.has_header("Content-Length") && from.get_header_value("Content-Length") != "0");
+}
+
 std::optional<Response> receive_head(const httplib::Request& from, Request& to) {
   to.method = from.method;
   to.path = from.path;
@@ -192,10 +193,12 @@ std::optional<Response> receive_body(const httplib::Request& from,
   if (rules.uploads && multipart) return receive_files(reader, limits, to);
   if (rules.uploads || multipart) {
     drop_body(from, reader);
-    return error_answer(415, "input",
-                        rules.uploads
-                            ? "[serve.upload] expected multipart/form-data with a field \"file\"."
-                            : "[serve.request] expected a JSON body.");
+    auto refused = error_answer(
+        415, "input",
+        rules.uploads ? "[serve.upload] expected multipart/form-data with a field \"file\"."
+                      : "[serve.request] expected a JSON body.");
+    refused.close = true;
+    return refused;
   }
   return receive_text(reader, rules.body_bytes, to.body);
 }

@@ -15,6 +15,9 @@ class ContentReader;
 
 namespace ubique::serve {
 
+/// Does a body follow the head? What is left of it unread would be taken for another request.
+bool has_body(const httplib::Request& from);
+
 /// Everything but the body. An error answer for what no honest client sends: headers twice that may
 /// be there once, control characters in the path.
 std::optional<Response> receive_head(const httplib::Request& from, Request& to);

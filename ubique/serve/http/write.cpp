@@ -15,6 +15,20 @@
 #include "ubique/serve/http/range.h"
 
 namespace ubique::serve {
+void put_text(std::string body, const std::string& type, bool close, httplib::Response& to) {
+  if (body.empty()) {
+    to.set_content("", type);
+    return;
+  }
+  const auto text = std::make_shared<std::string>(std::move(body));
+  to.set_content_provider(
+      text->size(), type,
+      [text, close](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
+        const bool sent = sink.write(text->data() + offset, length);
+        return sent && !close;  // false ends the connection
+      });
+}
+
 namespace {
 
 constexpr std::size_t kPiece = 256 << 10U;
@@ -41,20 +55,6 @@ class OpenFile {
  private:
   int descriptor_;
 };
-
-void put_text(std::string body, const std::string& type, bool close, httplib::Response& to) {
-  if (body.empty()) {
-    to.set_content("", type);
-    return;
-  }
-  const auto text = std::make_shared<std::string>(std::move(body));
-  to.set_content_provider(
-      text->size(), type,
-      [text, close](std::size_t offset, std::size_t length, httplib::DataSink& sink) {
-        const bool sent = sink.write(text->data() + offset, length);
-        return sent && !close;  // false ends the connection
-      });
-}
 
 void put_file(FileBody body, const std::string& type, httplib::Response& to) {
   const auto file = std::make_shared<OpenFile>(body.path);

@@ -2,14 +2,20 @@
 // Every value is one word with its flag ("--tags=..."), so that no value can become a flag.
 #include "ubique/serve/jobs/command_line.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "ubique/base/error.h"
+#include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 
 namespace ubique::serve {
 namespace {
+
+constexpr double kMostCards = 64;
 
 struct OutputName {
   std::string_view verb, family, name;  // empty: any
@@ -159,10 +165,22 @@ std::string library_kind(const JobRequest& request) {
 std::string lane_of(const JobRequest& request, const CommandRow& row, const std::string& usual) {
   if (!row.needs_device) return "cpu";
   const auto found = request.options.find("device");
-  const auto device = found == request.options.end() ? std::string("auto") : value_text(*found);
+  const auto asked = found == request.options.end() ? std::string("auto") : value_text(*found);
+  const auto device = lowercase(trim(asked));
   if (device == "auto" || device == "gpu" || device.empty()) return usual;
   if (device == "metal") return "mps";
-  return device == "cuda" ? "cuda:0" : device;
+  const auto colon = device.find(':');
+  const auto kind = device.substr(0, colon);
+  const bool counted = kind == "cuda" || kind == "xpu";
+  const auto number = colon == std::string::npos ? "0" : device.substr(colon + 1);
+  const auto index = parse_number(number);
+  const bool known =
+      counted ? index && *index >= 0 && *index < kMostCards && *index == std::floor(*index)
+              : colon == std::string::npos && (kind == "cpu" || kind == "mps" || kind == "sham");
+  check(known, ErrorKind::Usage,
+        "[serve.job] no such device; got '{}', expected auto, cpu, cuda, cuda:N, metal or xpu.",
+        printable(asked, 40));
+  return counted ? fmt::format("{}:{}", kind, static_cast<int>(*index)) : kind;
 }
 
 }  // namespace ubique::serve

@@ -11,6 +11,7 @@
 #include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 #include "ubique/base/text/utf8.h"
+#include "ubique/io/hub/name.h"
 
 namespace ubique::serve {
 namespace {
@@ -99,7 +100,19 @@ class RequestReader {
           row_->words(), inputs.size());
     check(inputs.size() <= 1 || row_->takes_several_inputs(), ErrorKind::Usage,
           "[serve.job] '{}' takes one input; got {}.", row_->words(), inputs.size());
-    for (const auto& input : inputs) request_.inputs.push_back(reference_of(input, "an input"));
+    const bool names = request_.verb == "pull";
+    for (const auto& input : inputs) {
+      request_.inputs.push_back(names ? hub_name_of(input) : reference_of(input, "an input"));
+    }
+  }
+
+  /// The name of a model on a hub, which is a word of the command line by itself.
+  static std::string hub_name_of(const Json& json) {
+    const auto name = json.is_string() ? json.get<std::string>() : std::string();
+    check(name.starts_with("hf:") && io::parse_hub_name(name).has_value(), ErrorKind::Usage,
+          "[serve.job] no model of a hub; got {}, expected \"hf:OWNER/NAME\".",
+          printable(json_text(json), 80));
+    return name;
   }
 
   std::string mark_of_text(const Json& json) {

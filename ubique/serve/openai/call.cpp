@@ -14,7 +14,8 @@ namespace ubique::serve {
 namespace {
 
 constexpr std::int64_t kMostChoices = 128, kMostStops = 16, kMostLogprobs = 20;
-constexpr std::int64_t kUsualCompletion = 16;  // tokens, as OpenAI has it
+constexpr std::int64_t kMostBytes = 64LL << 20U;  // of all choices' prompts
+constexpr std::int64_t kUsualCompletion = 16;     // tokens, as OpenAI has it
 
 /// Takes parameters out of a body; what is left at the end is not known.
 class Parameters {
@@ -173,6 +174,11 @@ std::uint64_t take_seed(Parameters& parameters, std::uint64_t seed) {
 void add_choices(OpenAiCall& call, Json request, std::uint64_t seed) {
   if (static_cast<std::int64_t>(call.requests.size()) + call.n > kMostChoices) {
     refuse_parameter("n", fmt::format("more than {} choices are asked for at once", kMostChoices));
+  }
+  call.bytes += call.n * static_cast<std::int64_t>(json_text(request).size());
+  if (call.bytes > kMostBytes) {
+    refuse_parameter("n", fmt::format("the choices have {} of prompts together, {} are allowed",
+                                      human_bytes(call.bytes), human_bytes(kMostBytes)));
   }
   for (std::int64_t i = 0; i < call.n; ++i) {
     request["seed"] = seed + static_cast<std::uint64_t>(i);

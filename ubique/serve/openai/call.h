@@ -34,6 +34,7 @@ struct OpenAiCall {
   int logprobs = -1;           ///< of how many likeliest tokens; -1: none at all
   std::int64_t n = 1;          ///< choices for each prompt
   std::vector<Json> requests;  ///< for the worker, one for each choice, without ids
+  std::int64_t bytes = 0;      ///< of all requests as text
 };
 
 /// The bodies of /v1/completions and /v1/chat/completions. `seed` is taken where the body has none.

@@ -16,7 +16,7 @@
 namespace ubique::serve {
 namespace {
 
-constexpr std::int64_t kMostBody = 32LL << 20U;
+constexpr std::int64_t kMostBody = 8LL << 20U;
 /// A whole answer that takes longer is sent as a stream, so that a client that goes is noticed.
 constexpr std::chrono::seconds kAtOnce(2);
 
