@@ -134,3 +134,28 @@ TEST_CASE("families: every op that codelm calls has a probe") {
   CHECK(runs.called("native_layer_norm"));
   check_all_probed(runs);
 }
+
+TEST_CASE("families: every op that ACE-Step calls has a probe") {
+  FamilyRuns runs;
+  runs.run("data acestep new --layers 2 --heads 2 --head-size 16 -o model");
+  runs.run("data acestep synth -o songs --count 4 --seconds 3.065");
+  runs.run("data acestep prepare songs -o data --model model --val-share 0.5");
+  const std::string small =
+      "--model model -d data -e 1 --max-steps 1 --effective-batch 2 --preview-seconds 0.5 "
+      "--preview-steps 2 --threads 1 ";
+  runs.run("train acestep " + small + "--lora-rank 4 -o lora");
+  runs.run("train acestep " + small + "--lora-rank 4 --base-weights nf4 -o qlora");
+  runs.run("train acestep " + small + "--full -o full");
+  runs.run("evaluate acestep --model lora -d data --threads 1");
+  const std::string song = "--tags 'a minor, saw' --seconds 1 --steps 3 --threads 1 ";
+  runs.run("run acestep --model lora -o a.wav " + song);
+  runs.run("run acestep --model model -o b.wav --solver heun --guidance-kind cfg --lyrics 'do re' " +
+           song);
+  runs.run("run acestep --model model -o c.wav --solver pingpong --task repaint --source a.wav "
+           "--start 0.2 --end 0.6 " + song);
+  runs.run("run acestep --model model -o d.wav --task edit --source a.wav --target-tags jazz " +
+           song);
+  CHECK(runs.called("native_group_norm"));
+  CHECK(runs.called("tanh"));
+  check_all_probed(runs);
+}

@@ -83,6 +83,7 @@ std::vector<ElementaryOp> pointwise_ops() {
      [](const Tensors& in) { return Tensors{at::gelu(in[0], "tanh")}; }},
     {"silu",    Row::EveryDtype, {values(kShape)}, unary<at::silu>},
     {"sigmoid", Row::EveryDtype, {values(kShape)}, unary<at::sigmoid>},
+    {"tanh",    Row::EveryDtype, {values(kShape)}, unary<at::tanh>},
     {"exp",     Row::EveryDtype, {values(kShape)}, unary<at::exp>},
     {"neg",     Row::EveryDtype, {values(kShape)}, unary<at::neg>},
     {"add",     Row::EveryDtype, {values(kShape), values({33})},
@@ -108,6 +109,8 @@ std::vector<ElementaryOp> pointwise_ops() {
     {"reciprocal", Row::F32, {positive(kShape)}, unary<at::reciprocal>},
     {"pow",     Row::F32, {positive(kShape)},
      [](const Tensors& in) { return Tensors{in[0].pow(-2), in[0].square()}; }},
+    {"sin",     Row::F32, {values(kShape)}, unary<at::sin>},
+    {"cos",     Row::F32, {values(kShape)}, unary<at::cos>},
     {"floor",   Row::F32Forward, {values(kShape)}, unary<at::floor>},
     {"sign",    Row::F32Forward, {values(kShape)}, unary<at::sign>},
     {"sgn",     Row::F32Forward, {values(kShape)}, unary<at::sgn>},
@@ -153,6 +156,8 @@ std::vector<ElementaryOp> reduction_ops() {
      [](const Tensors& in) { return Tensors{in[0].amin({1, 2})}; }},
     {"baddbmm", Row::F32, {values({3, 5, 7}), values({3, 5, 9}), values({3, 9, 7})},
      [](const Tensors& in) { return Tensors{at::baddbmm(in[0], in[1], in[2])}; }},
+    {"group_norm", Row::F32, {values({2, 8, 7, 9})},
+     [](const Tensors& in) { return Tensors{at::group_norm(in[0], 4)}; }},
     {"all",     Row::F32Forward, {values(kShape)},
      [](const Tensors& in) { return Tensors{in[0].gt(-1.8).all(-1)}; }},
     {"dot",     Row::F32Forward, {positive({257}), positive({257})}, binary<at::dot>},
@@ -173,6 +178,8 @@ std::vector<ElementaryOp> index_ops() {
      }},
     {"cat",     Row::EveryDtype, {values({3, 5}), values({3, 7})},
      [](const Tensors& in) { return Tensors{at::cat({in[0], in[1]}, 1)}; }},
+    {"replication_pad1d", Row::F32, {values({3, 5, 33})},
+     [](const Tensors& in) { return Tensors{at::replication_pad1d(in[0], {3, 2})}; }},
     {"gather",  Row::F32, {values({9, 33})},
      [](const Tensors& in) {
        return Tensors{in[0].gather(1, spread_indices(18, 33, in[0]).view({9, 2}))};
@@ -217,6 +224,8 @@ std::vector<ElementaryOp> picture_ops() {
        const auto padded = at::constant_pad_nd(x, {0, 1, 0, 1});
        return Tensors{at::max_pool2d(x, 2, 2), at::max_pool2d(padded, 2, 1)};
      }},
+    {"upsample_nearest2d", Row::F32, {values({2, 3, 7, 9})},
+     [](const Tensors& in) { return Tensors{at::upsample_nearest2d(in[0], {14, 18})}; }},
     {"upsample_bilinear2d", Row::EveryDtype, {values({2, 3, 7, 9})},
      [](const Tensors& in) {
        return Tensors{at::upsample_bilinear2d(in[0], {14, 18}, /*align_corners=*/false)};
