@@ -149,10 +149,13 @@ TEST_CASE("families: every op that ACE-Step calls has a probe") {
   runs.run("evaluate acestep --model lora -d data --threads 1");
   const std::string song = "--tags 'a minor, saw' --seconds 1 --steps 3 --threads 1 ";
   runs.run("run acestep --model lora -o a.wav " + song);
-  runs.run("run acestep --model model -o b.wav --solver heun --guidance-kind cfg --lyrics 'do re' " +
-           song);
-  runs.run("run acestep --model model -o c.wav --solver pingpong --task repaint --source a.wav "
-           "--start 0.2 --end 0.6 " + song);
+  runs.run(
+      "run acestep --model model -o b.wav --solver heun --guidance-kind cfg --lyrics 'do re' " +
+      song);
+  runs.run(
+      "run acestep --model model -o c.wav --solver pingpong --task repaint --source a.wav "
+      "--start 0.2 --end 0.6 " +
+      song);
   runs.run("run acestep --model model -o d.wav --task edit --source a.wav --target-tags jazz " +
            song);
   CHECK(runs.called("native_group_norm"));
