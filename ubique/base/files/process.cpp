@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "ubique/base/error.h"
+#include "ubique/base/files/child_signals.h"
 #include "ubique/base/text/text.h"
 
 extern "C" char** environ;
@@ -37,14 +38,7 @@ struct SpawnSettings {
   SpawnSettings() {
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
-    // A server blocks signals in its threads; its children must hear them.
-    sigset_t none, usual;
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) sigaddset(&usual, number);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setsigdefault(&attributes, &usual);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    set_usual_signals(attributes);
   }
   ~SpawnSettings() {
     posix_spawn_file_actions_destroy(&actions);
@@ -116,8 +110,7 @@ PipedProgram::PipedProgram(const std::vector<std::string>& arguments, PipeEnd en
   posix_spawn_file_actions_addopen(actions, reads ? STDIN_FILENO : STDOUT_FILENO, "/dev/null",
                                    reads ? O_RDONLY : O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(actions, ::fileno(stderr_file_.get()), STDERR_FILENO);
-  posix_spawnattr_setflags(&settings.attributes,
-                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  set_usual_signals(settings.attributes, POSIX_SPAWN_SETPGROUP);
   const int failed = settings.start(arguments, child_);
   ::close(theirs);
   if (failed == 0) return;

@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 
 #include "ubique/base/files/file.h"
 #include "ubique/base/terminal/log.h"
@@ -46,6 +48,15 @@ std::filesystem::path output_of(const std::vector<std::string>& words) {
 bool worth_another_start(int code, int attempt) {
   const bool refused = code == static_cast<int>(ExitCode::Usage) && attempt == 0;
   return code != 0 && !refused && code != static_cast<int>(ExitCode::Interrupted) && !interrupted();
+}
+
+/// So that K restarts are not used up within seconds by a fault that needs time to pass.
+void pause_after(int code) {
+  constexpr int kTenths = 50;
+  if (code != static_cast<int>(ExitCode::Usage)) return;
+  for (int i = 0; i < kTenths && !interrupted(); ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  }
 }
 
 void check_command(const LaunchFlags& flags) {
@@ -137,6 +148,7 @@ ExitCode run_launch(const LaunchFlags& flags) {
       constexpr int kMostKnown = 130;
       return static_cast<ExitCode>(code > kMostKnown ? 1 : code);
     }
+    pause_after(code);
     if (std::ranges::find(plan.words, "--resume") == plan.words.end()) {
       plan.words.emplace_back("--resume");
     }

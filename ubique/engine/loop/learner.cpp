@@ -131,16 +131,14 @@ UpdateResult Learner::finish(std::int64_t step) {
 }
 
 GradientNorm Learner::prepare_gradients() {
-  auto leaves = shards_ ? whole_parameters() : parameters_;
-  for (auto& leaf : model_.extra_leaves()) leaves.push_back(std::move(leaf));
-  auto norm = gradient_norm(leaves);
-  if (shards_) {
-    norm = shards_->norm_with(norm);
-    for (const auto& own : shards_->own_slices()) {
-      leaves.insert(leaves.end(), own.slices.begin(), own.slices.end());
-    }
-  }
-  return scale_and_clip_gradients(leaves, norm, sum_->factor(), scaler_.inverse(),
+  const auto extra = model_.extra_leaves();
+  const auto with_extra = [&](NamedTensors leaves) {
+    leaves.insert(leaves.end(), extra.begin(), extra.end());
+    return leaves;
+  };
+  auto norm = gradient_norm(with_extra(shards_ ? whole_parameters() : parameters_));
+  if (shards_) norm = shards_->norm_with(norm);
+  return scale_and_clip_gradients(with_extra(parameters_), norm, sum_->factor(), scaler_.inverse(),
                                   task_.recipe().clip_norm);
 }
 

@@ -25,7 +25,6 @@ class ShardGroup {
   /// Tensors of one dtype, each dense in memory; only names, shapes, layouts and dtype are kept.
   ShardGroup(const NamedTensors& tensors, int ranks);
 
-  int ranks() const { return ranks_; }
   std::size_t count() const { return tensors_.size(); }
   const std::string& name(std::size_t tensor) const { return tensors_[tensor].name; }
   std::int64_t share() const { return share_; }  ///< numbers of each rank, the last ones unused

@@ -18,6 +18,7 @@
 #include <system_error>
 
 #include "ubique/base/error.h"
+#include "ubique/base/files/child_signals.h"
 #include "ubique/base/files/stream.h"
 #include "ubique/base/text/text.h"
 
@@ -79,15 +80,7 @@ void WorkerLink::start(const LinkPlan& plan) {
   posix_spawnattr_t attributes;
   ::posix_spawnattr_init(&attributes);
   ::posix_spawnattr_setpgroup(&attributes, 0);
-  sigset_t defaults;
-  ::sigemptyset(&defaults);
-  for (const int signal : {SIGINT, SIGTERM, SIGPIPE}) ::sigaddset(&defaults, signal);
-  ::posix_spawnattr_setsigdefault(&attributes, &defaults);
-  sigset_t none;  // threads of the server have signals blocked
-  ::sigemptyset(&none);
-  ::posix_spawnattr_setsigmask(&attributes, &none);
-  ::posix_spawnattr_setflags(
-      &attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  set_usual_signals(attributes, POSIX_SPAWN_SETPGROUP);
   std::vector<char*> words;
   for (const auto& word : plan.words) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);

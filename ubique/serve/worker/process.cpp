@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "ubique/base/error.h"
+#include "ubique/base/files/child_signals.h"
 #include "ubique/base/files/file.h"
 #include "ubique/base/text/text.h"
 
@@ -33,14 +34,7 @@ class Spawn {
   Spawn() {
     posix_spawn_file_actions_init(&actions_);
     posix_spawnattr_init(&attributes_);
-    sigset_t none, usual;
-    sigemptyset(&none);
-    sigemptyset(&usual);
-    for (const int number : {SIGINT, SIGTERM, SIGPIPE, SIGHUP}) sigaddset(&usual, number);
-    posix_spawnattr_setsigmask(&attributes_, &none);
-    posix_spawnattr_setsigdefault(&attributes_, &usual);
-    posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+    set_usual_signals(attributes_, POSIX_SPAWN_SETPGROUP);
   }
   ~Spawn() {
     posix_spawn_file_actions_destroy(&actions_);

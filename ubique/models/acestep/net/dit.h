@@ -119,6 +119,11 @@ class Dit final : public nn::Network {
 
 /// Names and shapes of the parameters, allocating nothing.
 nn::NamedShapes parameter_shapes(const DitConfig& config);
+/// Before the number of a block, in names.
+inline constexpr const char* kBlockPrefix = "transformer_blocks.";
+/// In names of a block's parameters that are read before the first block: keys and values of the
+/// context are computed for all of them at once.
+inline constexpr const char* kReadBeforeBlocks[] = {".cross_attn.to_k.", ".cross_attn.to_v."};
 /// How many weights quantize() changes.
 std::int64_t quantized_values(const DitConfig& config, kernels::QuantFormat format);
 /// Tensors that the released files have too, but that no pass reads.

@@ -91,10 +91,9 @@ plan::Needs AcestepModel::needs() const {
   return train_needs(network_->config(), use);
 }
 
-/// Keys and values of the context are computed for all blocks before the first.
 std::vector<engine::NamedTensors> AcestepModel::blocks() {
-  return network_->blocks("transformer_blocks.", network_->config().layers,
-                          {".cross_attn.to_k.", ".cross_attn.to_v."});
+  return network_->blocks(kBlockPrefix, network_->config().layers,
+                          {std::begin(kReadBeforeBlocks), std::end(kReadBeforeBlocks)});
 }
 
 void AcestepModel::apply_plan(const plan::Plan& plan) {

@@ -2,6 +2,9 @@
 // The transformer's needs with its weights in groups.
 #include "ubique/models/acestep/net/train_needs.h"
 
+#include <algorithm>
+
+#include "ubique/models/acestep/net/dit.h"
 #include "ubique/models/acestep/net/needs.h"
 
 namespace ubique::acestep {
@@ -12,9 +15,10 @@ std::int64_t numbers_in_blocks(const DitConfig& config) {
   nn::NamedShapes shapes = parameter_shapes(config);
   std::erase_if(shapes, [](const auto& item) {
     const auto& name = item.first;
-    return !name.starts_with("transformer_blocks.") ||
-           name.find(".cross_attn.to_k.") != std::string::npos ||
-           name.find(".cross_attn.to_v.") != std::string::npos;
+    return !name.starts_with(kBlockPrefix) ||
+           std::ranges::any_of(kReadBeforeBlocks, [&](const char* part) {
+             return name.find(part) != std::string::npos;
+           });
   });
   return nn::count_values(shapes);
 }
