@@ -85,8 +85,10 @@ struct Cut {
     const auto steps = columns / kStepColumns / pieces;
     const auto pitch = 4 * steps + (steps % 2 == 0 ? 4 : 0);
     const auto sums = kDecodeWarps * tiles * row_tile * kTileFeatures * 4;
-    return (pieces > 1 ? 2 : 1) * rows * pitch * 16 +
-           std::max<std::int64_t>(sums, kDecodeThreads * 8) + (normed ? 2 * columns * 4 : 0);
+    const auto own = (steps + kDecodeWarps - 1) / kDecodeWarps * (row_tile / 8) * kDecodeThreads;
+    const auto staged = normed ? own : (pieces > 1 ? 2 : 1) * rows * pitch;  // of 16 bytes
+    const auto of_norm = normed ? 2 * (columns + kDecodeWarps * row_tile) * 4 : 0;
+    return staged * 16 + std::max<std::int64_t>(sums, kDecodeThreads * 8) + of_norm;
   }
 };
 

@@ -17,7 +17,8 @@ constexpr int kWarpSteps = (kSteps + kWarps - 1) / kWarps;
 constexpr int kChunks = (kWarpSteps * TILES + kMostLoads - 1) / kMostLoads;
 constexpr int kChunk = (kWarpSteps + kChunks - 1) / kChunks;  // steps whose weights are in flight
 constexpr int kOutTiles = GATED ? TILES / 2 : TILES, kFeatures = 8 * kOutTiles;
-constexpr int kTileSums = ROWS * 8;
+constexpr int kTileSums = ROWS * 8, kSets = ROWS / 8;  // rows 0 to 7, and 8 to 15
+constexpr int kNormedVectors = kWarpSteps * kSets * kThreads;
 constexpr int kOutputs = (kOutTiles * kTileSums + kThreads - 1) / kThreads;  // of a thread
 static_assert(WIDTH % (32 * PIECES) == 0, "whole steps");
 static_assert(!GATED || TILES % 2 == 0, "a gate for each");
@@ -71,81 +72,120 @@ __device__ inline void stage(const Vector* x, int rows, int piece, Vector* stage
   end_copies();
 }
 
-// The norms of the rows, into shared memory. Few short rows have several warps each, which all keep
-// the row, sum it up, and write a part of it. `affine` has weights, then biases.
+__device__ inline float sum_of_four(float value) {  // lanes that have the same row
+  value += __shfl_xor_sync(~0u, value, 1);
+  return value + __shfl_xor_sync(~0u, value, 2);
+}
+
+// Columns of a row that a warp has.
+__device__ inline int columns_of(int warp) { return (kSteps - warp + kWarps - 1) / kWarps * 32; }
+
+struct Scaling {
+  float mean, scale;
+};
+
+// Of a row, from the mean of each warp's columns and the sum of squares beside it.
+__device__ inline Scaling scaling_of(const float* parts, int row, float epsilon) {
+  float mean = 0.f, squares = 0.f;
+#pragma unroll
+  for (int warp = 0; warp < kWarps; ++warp) {
+    mean += parts[(warp * ROWS + row) * 2] * columns_of(warp);
+  }
+  mean /= WIDTH;
+#pragma unroll
+  for (int warp = 0; warp < kWarps; ++warp) {
+    const float* part = parts + (warp * ROWS + row) * 2;
+    squares += part[1] + columns_of(warp) * (part[0] - mean) * (part[0] - mean);
+  }
+  return {mean, rsqrtf(squares / WIDTH + epsilon)};
+}
+
+__device__ inline Vector normed_vector(const Vector& raw, const Scaling& by, const float* affine) {
+  const float4* weights = reinterpret_cast<const float4*>(affine);
+  const float4* biases = reinterpret_cast<const float4*>(affine + WIDTH);
+  const float shift = -by.mean * by.scale;
+  float values[kLanes];
+  unpack(raw, values);
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const float4 w = weights[half], b = biases[half];
+    float* v = values + 4 * half;
+    v[0] = (v[0] * by.scale + shift) * w.x + b.x;
+    v[1] = (v[1] * by.scale + shift) * w.y + b.y;
+    v[2] = (v[2] * by.scale + shift) * w.z + b.z;
+    v[3] = (v[3] * by.scale + shift) * w.w + b.w;
+  }
+  return pack(values);
+}
+
+// The norms of the rows into shared memory, where a thread reads only what it has written: `own` is
+// its column of (kWarpSteps, kSets, kThreads). `affine` has weights, then biases.
 __device__ inline void stage_normed(const Vector* x, int rows, const float* affine, bool center,
-                                    float epsilon, Vector* staged) {
-  constexpr int kMine = (kVectors + 31) / 32;
-  constexpr bool kKeeps =
-      kMine <= 4;  // else a lane reads what it has put into shared memory itself
-  const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  const int share = !kKeeps || rows >= kWarps ? 1 : kWarps / rows;
-  if (!kKeeps) {
-    for (int row = warp; row < rows; row += kWarps) {
-      for (int i = lane; i < kVectors; i += 32) {
-        copy_later(staged + row * kPitch + i, x + row * kVectors + i);
+                                    float epsilon, const Lane& lane, Vector* own, float* parts) {
+  constexpr bool kKeeps = kWarpSteps * kSets <= 8;  // in registers; else in shared memory
+  Vector kept[kKeeps ? kWarpSteps : 1][kSets];
+  const auto has = [&](int j, int set) {
+    return lane.group + 8 * set < rows && j * kWarps + lane.warp < kSteps;
+  };
+#pragma unroll
+  for (int j = 0; j < kWarpSteps; ++j) {
+#pragma unroll
+    for (int set = 0; set < kSets; ++set) {
+      const Vector* from =
+          x + (lane.group + 8 * set) * kVectors + (j * kWarps + lane.warp) * 4 + lane.place;
+      if (kKeeps) {
+        kept[kKeeps ? j : 0][set] = has(j, set) ? fetch(from) : Vector{};
+      } else if (has(j, set)) {
+        copy_later(own + (j * kSets + set) * kThreads, from);
       }
     }
+  }
+  if (!kKeeps) {
     end_copies();
     wait_for_copies<0>();
   }
-  for (int row = warp / share; row < rows; row += kWarps / share) {
-    Vector kept[kKeeps ? kMine : 1];
-    if (kKeeps) {
+  const auto unpack_part = [&](int j, int set, float(&values)[kLanes]) {
+    if (kKeeps) return unpack(kept[kKeeps ? j : 0][set], values);
+    unpack(has(j, set) ? own[(j * kSets + set) * kThreads] : Vector{}, values);
+  };
 #pragma unroll
-      for (int k = 0; k < kMine; ++k) {
-        const int i = lane + 32 * k;
-        kept[kKeeps ? k : 0] = i < kVectors ? fetch(x + row * kVectors + i) : Vector{};
-      }
-    }
-    const auto part = [&](int k) {
-      if (kKeeps) return kept[kKeeps ? k : 0];
-      return lane + 32 * k < kVectors ? staged[row * kPitch + lane + 32 * k] : Vector{};
-    };
+  for (int set = 0; set < kSets; ++set) {
     float mean = 0.f, squares = 0.f;
     if (center) {
-      float sums[kLanes] = {};
 #pragma unroll
-      for (int k = 0; k < kMine; ++k) {
+      for (int j = 0; j < kWarpSteps; ++j) {
         float values[kLanes];
-        unpack(part(k), values);
-#pragma unroll
-        for (int c = 0; c < kLanes; ++c) sums[c] += values[c];
+        unpack_part(j, set, values);
+        mean += ((values[0] + values[1]) + (values[2] + values[3])) +
+                ((values[4] + values[5]) + (values[6] + values[7]));
       }
-      mean = warp_sum(((sums[0] + sums[1]) + (sums[2] + sums[3])) +
-                      ((sums[4] + sums[5]) + (sums[6] + sums[7]))) /
-             WIDTH;
+      mean = sum_of_four(mean) / (columns_of(lane.warp) > 0 ? columns_of(lane.warp) : 1);
     }
 #pragma unroll
-    for (int k = 0; k < kMine; ++k) {
-      if (lane + 32 * k >= kVectors) continue;
-      float values[kLanes], of_vector[2] = {};
-      unpack(part(k), values);
+    for (int j = 0; j < kWarpSteps; ++j) {
+      if (j * kWarps + lane.warp >= kSteps) continue;
+      float values[kLanes], sums[2] = {};
+      unpack_part(j, set, values);
 #pragma unroll
-      for (int c = 0; c < kLanes; ++c) {
-        of_vector[c % 2] += (values[c] - mean) * (values[c] - mean);
-      }
-      squares += of_vector[0] + of_vector[1];
+      for (int c = 0; c < kLanes; ++c) sums[c % 2] += (values[c] - mean) * (values[c] - mean);
+      squares += sums[0] + sums[1];
     }
-    const float scale = rsqrtf(warp_sum(squares) / WIDTH + epsilon);
+    squares = sum_of_four(squares);
+    if (lane.place != 0) continue;
+    float* part = parts + (lane.warp * ROWS + lane.group + 8 * set) * 2;
+    part[0] = mean;
+    part[1] = squares;
+  }
+  __syncthreads();
 #pragma unroll
-    for (int k = 0; k < kMine; ++k) {
-      const int i = lane + 32 * k;
-      if (i >= kVectors || k % share != warp % share) continue;
-      float values[kLanes];
-      unpack(part(k), values);
-      const float4* weights = reinterpret_cast<const float4*>(affine) + 2 * i;
-      const float4* biases = reinterpret_cast<const float4*>(affine + WIDTH) + 2 * i;
+  for (int set = 0; set < kSets; ++set) {
+    const Scaling by = scaling_of(parts, lane.group + 8 * set, epsilon);
 #pragma unroll
-      for (int half = 0; half < 2; ++half) {
-        const float4 w = weights[half], b = biases[half];
-        float* v = values + 4 * half;
-        v[0] = (v[0] - mean) * scale * w.x + b.x;
-        v[1] = (v[1] - mean) * scale * w.y + b.y;
-        v[2] = (v[2] - mean) * scale * w.z + b.z;
-        v[3] = (v[3] - mean) * scale * w.w + b.w;
-      }
-      staged[row * kPitch + i] = pack(values);
+    for (int j = 0; j < kWarpSteps; ++j) {
+      if (!has(j, set)) continue;
+      Vector* mine = own + (j * kSets + set) * kThreads;
+      *mine = normed_vector(kKeeps ? kept[kKeeps ? j : 0][set] : *mine, by,
+                            affine + (j * kWarps + lane.warp) * 32 + lane.place * 8);
     }
   }
 }
@@ -174,8 +214,10 @@ extern "C" __global__ void __launch_bounds__(256, 2)
   extern __shared__ __align__(16) unsigned char memory[];
   Vector* staged = reinterpret_cast<Vector*>(memory);
   // Two pieces, of which one arrives while the other is used.
-  float* affine = reinterpret_cast<float*>(staged + (PIECES > 1 ? 2 : 1) * rows * kPitch);
-  float* sums = affine + (NORMED ? 2 * WIDTH : 0);  // (warps, tiles, ROWS, 8)
+  const int staged_vectors = NORMED ? kNormedVectors : (PIECES > 1 ? 2 : 1) * rows * kPitch;
+  float* affine = reinterpret_cast<float*>(staged + staged_vectors);
+  float* parts = affine + 2 * WIDTH;  // (warps, ROWS, 2), like affine only if NORMED
+  float* sums = NORMED ? parts + 2 * kWarps * ROWS : affine;  // (warps, tiles, ROWS, 8)
   const int thread = threadIdx.x, low_lane = thread % 32;
   const Lane lane{thread / 32, low_lane / 4, low_lane % 4};
   const int tiles = (features + kFeatures - 1) / kFeatures;
@@ -232,12 +274,12 @@ extern "C" __global__ void __launch_bounds__(256, 2)
   }
   wait_for_others();
   if (NORMED) {
-    stage_normed(x, rows, affine, norm_kind == 2, epsilon, staged);
+    stage_normed(x, rows, affine, norm_kind == 2, epsilon, lane, staged + thread, parts);
   } else {
     stage(x, rows, 0, staged);
   }
   add_residual(tile);
-  if (PIECES == 1) {
+  if (PIECES == 1 && !NORMED) {
     wait_for_copies<0>();
     __syncthreads();
   }
@@ -272,10 +314,13 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         for (int j = 0; j < kChunk; ++j) {
           const int turn = chunk * kChunk + j, step = turn * kWarps + lane.warp;
           if (turn < kWarpSteps && in_piece(step)) {
-            const Vector* column = rows_now + step * 4 + lane.place;
-            const Vector a = lane.group < rows ? column[lane.group * kPitch] : Vector{};
+            const Vector* column = NORMED ? staged + turn * kSets * kThreads + thread
+                                          : rows_now + step * 4 + lane.place + lane.group * kPitch;
+            const Vector a = lane.group < rows ? *column : Vector{};
             Vector b = {};
-            if (ROWS == 16 && lane.group + 8 < rows) b = column[(lane.group + 8) * kPitch];
+            if (ROWS == 16 && lane.group + 8 < rows) {
+              b = column[NORMED ? (kSets - 1) * kThreads : 8 * kPitch];
+            }
 #pragma unroll
             for (int i = 0; i < TILES; ++i) {
               const Vector& w = weights[j][i];

@@ -13,10 +13,6 @@ __device__ inline float to_float(Scalar bits) {
 #endif
 }
 
-__device__ inline unsigned pack_two(float low, float high) {
-  return to_scalar(low) | static_cast<unsigned>(to_scalar(high)) << 16;
-}
-
 __device__ inline float warp_sum(float value) {
 #pragma unroll
   for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(~0u, value, offset);

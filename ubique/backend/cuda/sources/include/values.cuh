@@ -27,10 +27,35 @@ __device__ inline unsigned short to_half(float value) {
 }
 
 __device__ inline unsigned short to_bfloat(float value) {
+#if __CUDA_ARCH__ >= 800
+  unsigned short rounded;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(rounded) : "f"(value));
+  return rounded;
+#else
   const unsigned bits = __float_as_uint(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fffu;  // rounding must keep NaN
   return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;     // to nearest, ties to even
+#endif
 }
+
+#if SCALAR != 2
+// Two values in 16 bits, the first in the lower half: one instruction from Ampere on.
+__device__ inline unsigned pack_two(float low, float high) {
+#if __CUDA_ARCH__ >= 800
+  unsigned packed;
+#if SCALAR == 1
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+#else
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(high), "f"(low));
+#endif
+  return packed;
+#elif SCALAR == 1
+  return to_bfloat(low) | static_cast<unsigned>(to_bfloat(high)) << 16;
+#else
+  return to_half(low) | static_cast<unsigned>(to_half(high)) << 16;
+#endif
+}
+#endif
 
 #if SCALAR == 2
 typedef float Scalar;
@@ -66,13 +91,7 @@ __device__ inline Vector pack(const float (&values)[kLanes]) {
   for (int i = 0; i < 4; ++i) packed.words[i] = __float_as_uint(values[i]);
 #else
 #pragma unroll
-  for (int i = 0; i < 4; ++i) {
-#if SCALAR == 0
-    packed.words[i] = to_half(values[2 * i]) | unsigned(to_half(values[2 * i + 1])) << 16;
-#else
-    packed.words[i] = to_bfloat(values[2 * i]) | unsigned(to_bfloat(values[2 * i + 1])) << 16;
-#endif
-  }
+  for (int i = 0; i < 4; ++i) packed.words[i] = pack_two(values[2 * i], values[2 * i + 1]);
 #endif
   return packed;
 }
