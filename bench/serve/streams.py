@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Streams of OpenAI's interface from `ubique serve`, with one and with many clients at once, beside the same worker process without
-the server: tokens per second over all clients, and the time to the first token. Turns alternate; medians are compared.
+the server: tokens per second over all clients with their prompts, and behind the first tokens; the time to the first token. Turns
+alternate, with new prompts in each; medians are compared.
 
     bench/serve/streams.py build/cpu/bin/ubique [--device cuda] [--shape 164m] [--clients 1,16] [--tokens 256] [--turns 5]
 
 Needs nothing but Python's standard library: the model has random weights and is made here. Beside the program, bench_codelm is
-asked too where it was built: the decoder alone, without texts.
+asked too where it was built: the decoder alone, without texts or prompts, with as many slots as clients.
 """
 
 import argparse
@@ -29,8 +30,9 @@ from studio import Studio  # noqa: E402
 PROMPT = "def add(first, second):  # sixty-four letters are as many tokens"
 
 
-def prompt_of(client):
-    return f"{client:02}{PROMPT[2:64]}"
+def prompt_of(client, turn):
+    """No slot holds the beginning of it."""
+    return f"{chr(97 + turn % 26)}{client:02}{PROMPT[3:64]}"
 
 
 class Measured:
@@ -39,12 +41,13 @@ class Measured:
     def __init__(self, spans):
         begins, firsts, ends, tokens = zip(*spans)
         self.rate = sum(tokens) / (max(ends) - min(begins))
+        self.decoding = sum((count - 1) / (end - first) for first, end, count in zip(firsts, ends, tokens))
         self.first_ms = 1e3 * statistics.median(first - begin for first, begin in zip(firsts, begins))
         self.tokens = sum(tokens)
 
 
-def stream(port, client, tokens, ready, results):
-    body = json.dumps(dict(model="m", prompt=prompt_of(client), max_tokens=tokens, temperature=0, stream=True,
+def stream(port, client, turn, tokens, ready, results):
+    body = json.dumps(dict(model="m", prompt=prompt_of(client, turn), max_tokens=tokens, temperature=0, stream=True,
                            stream_options={"include_usage": True})).encode()
     head = f"POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     with socket.create_connection(("127.0.0.1", port), timeout=300) as own:
@@ -62,10 +65,10 @@ def stream(port, client, tokens, ready, results):
     results.put((begin, first, end, int(count[1])))
 
 
-def through_server(port, clients, tokens):
+def through_server(port, clients, turn, tokens):
     context = multiprocessing.get_context("fork")  # a process each: threads of Python would wait for each other
     ready, results = context.Barrier(clients), context.Queue()
-    readers = [context.Process(target=stream, args=(port, client, tokens, ready, results)) for client in range(clients)]
+    readers = [context.Process(target=stream, args=(port, client, turn, tokens, ready, results)) for client in range(clients)]
     for reader in readers:
         reader.start()
     spans = [results.get(timeout=300) for _ in readers]
@@ -74,11 +77,11 @@ def through_server(port, clients, tokens):
     return Measured(spans)
 
 
-def alone(worker, clients, tokens):
+def alone(worker, clients, turn, tokens):
     ids = {f"{time.monotonic_ns()}-{client}": client for client in range(clients)}
     begin, firsts, spans = time.monotonic(), {}, []
     for name, client in ids.items():
-        request = dict(op="complete", id=name, prompt=prompt_of(client), max_tokens=tokens, temperature=0, seed=1)
+        request = dict(op="complete", id=name, prompt=prompt_of(client, turn), max_tokens=tokens, temperature=0, seed=1)
         worker.stdin.write(json.dumps(request).encode() + b"\n")
     worker.stdin.flush()
     while len(spans) < clients:
@@ -94,25 +97,32 @@ def alone(worker, clients, tokens):
 
 
 def decoder_only(program, wanted, clients):
+    """Tokens per second of the bare decoder; None where that is not built or has no such shape."""
     bench = Path(program).with_name("bench_codelm")
     if wanted.shape != "164m" or not bench.exists():
-        return ""
+        return None
     words = [bench, wanted.device, "decode", "tiny", "64", str(wanted.tokens), "3", "plan", str(clients)]
     told = subprocess.run(words, capture_output=True, text=True, check=True).stdout.splitlines()[-1]
-    return f"; bench_codelm {json.loads(told)['median_tokens_per_s']:.0f} tokens/s"
+    return json.loads(told)["median_tokens_per_s"]
 
 
 def compare(studio, worker, wanted, clients):
     served, direct = [], []
-    for turn in range(wanted.turns + 1):  # the first warms up
-        served.append(through_server(studio.port, clients, wanted.tokens))
-        direct.append(alone(worker, clients, wanted.tokens))
+    for turn in range(wanted.turns + 2):  # two warm up: prompts are recorded when they come again
+        served.append(through_server(studio.port, clients, turn, wanted.tokens))
+        direct.append(alone(worker, clients, turn, wanted.tokens))
         assert served[-1].tokens == direct[-1].tokens == clients * wanted.tokens, "a text was shorter than was asked for"
-    median = lambda turns, value: statistics.median(getattr(turn, value) for turn in turns[1:])  # noqa: E731
-    ours, theirs = median(served, "rate"), median(direct, "rate")
-    print(f"{clients:3} clients: {ours:.0f} tokens/s through the server, {theirs:.0f} from the worker alone: {100 * ours / theirs:.1f} %; "
-          f"first token {median(served, 'first_ms'):.2f} and {median(direct, 'first_ms'):.2f} ms"
-          f"{decoder_only(studio.program, wanted, clients)}", flush=True)
+    bare = decoder_only(studio.program, wanted, clients)
+    if bare:
+        print(f"{clients:3} clients: {bare:.0f} tokens/s by the bare decoder", flush=True)
+    rates = {}
+    for name, turns in (("worker alone", direct), ("through the server", served)):
+        rate, decoding, first = (statistics.median(getattr(turn, value) for turn in turns[2:])
+                                 for value in ("rate", "decoding", "first_ms"))
+        shares = f" ({100 * rate / bare:.1f} and {100 * decoding / bare:.1f} % of the bare decoder)" if bare else ""
+        print(f"{clients:3} clients, {name}: {rate:.0f} tokens/s, {decoding:.0f} behind the first tokens{shares}; first token {first:.2f} ms", flush=True)
+        rates[name] = rate
+    print(f"{clients:3} clients: {100 * rates['through the server'] / rates['worker alone']:.1f} % of the worker through the server", flush=True)
 
 
 def main():

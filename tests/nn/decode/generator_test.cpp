@@ -104,3 +104,25 @@ TEST_CASE("generator: more requests than slots are all answered") {
           generator.submit({.prompt = {}});
         }).find("does not fit") != std::string::npos);
 }
+
+TEST_CASE("generator: a prompt that fails does not take its neighbours along") {
+  const auto tokenizer = test::byte_tokenizer();
+  Alphabet decoder(tokenizer, 3);
+  nn::Generator generator(decoder, tokenizer);
+  std::vector<std::string> events;
+  for (const auto token : {'a', '\0', 'k'}) {
+    auto prompt = tokenizer.encode(std::string(1, token == '\0' ? 'b' : token));
+    if (token == '\0') prompt.push_back(100000);
+    generator.submit({.prompt = prompt,
+                      .options = greedy(2),
+                      .finished = [&](const auto& made) { events.push_back(made.text); },
+                      .started = [&] { events.push_back("started"); },
+                      .failed = [&](const Error&) { events.push_back("failed"); }});
+  }
+  generator.join();
+  CHECK(events == std::vector<std::string>{"started", "started", "failed", "started"});
+  CHECK(generator.running() == 2);
+  while (generator.step()) {
+  }
+  CHECK(std::vector(events.end() - 2, events.end()) == std::vector<std::string>{"bc", "lm"});
+}

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "ubique/base/error.h"
 
@@ -16,6 +17,12 @@ namespace {
 constexpr std::size_t kPromptPiece = 1024;
 
 }  // namespace
+
+void Predictions::add(const Predictions& more) {
+  likeliest.insert(likeliest.end(), more.likeliest.begin(), more.likeliest.end());
+  ranked.insert(ranked.end(), more.ranked.begin(), more.ranked.end());
+  logits.insert(logits.end(), more.logits.begin(), more.logits.end());
+}
 
 const std::vector<std::int32_t>& Decoder::tokens(std::int64_t slot) const {
   return texts_.at(static_cast<std::size_t>(slot));
@@ -39,8 +46,9 @@ void Decoder::remember(const Extension& extension) {
   kept.insert(kept.end(), extension.tokens.begin(), extension.tokens.end());
 }
 
-Predictions Decoder::start(const Extension& wanted_text, Wanted wanted) {
-  auto rest = wanted_text.tokens;
+/// Shortens a slot's text to what the wanted one begins with, and returns the rest of that.
+std::span<const std::int32_t> Decoder::keep_shared(const Extension& wanted_text) {
+  const auto rest = wanted_text.tokens;
   const auto count = static_cast<std::int64_t>(rest.size());
   check(count > 0 && count <= context_length(), ErrorKind::Internal,
         "[nn.decode] a text of {} tokens does not fit; expected 1 to {}.", count, context_length());
@@ -50,14 +58,33 @@ Predictions Decoder::start(const Extension& wanted_text, Wanted wanted) {
   // The last token is computed again even if it is cached: what follows it is wanted.
   const auto shared = std::min<std::ptrdiff_t>(mine - kept.begin(), count - 1);
   kept.resize(static_cast<std::size_t>(shared));
-  rest = rest.subspan(static_cast<std::size_t>(shared));
-  for (;;) {
-    const Extension piece{wanted_text.slot, rest.first(std::min(rest.size(), kPromptPiece))};
-    const auto next = append(piece, 1, wanted);
+  return rest.subspan(static_cast<std::size_t>(shared));
+}
+
+Predictions Decoder::append_pieces(const Extension& prompt, Wanted wanted) {
+  for (auto rest = prompt.tokens;;) {
+    const Extension piece{prompt.slot, rest.first(std::min(rest.size(), kPromptPiece))};
+    auto next = append(piece, 1, wanted);
     remember(piece);
     rest = rest.subspan(piece.tokens.size());
     if (rest.empty()) return next;
   }
+}
+
+Predictions Decoder::start(const Extension& text, Wanted wanted) {
+  return start_each({&text, 1}, wanted);
+}
+
+Predictions Decoder::start_each(std::span<const Extension> texts, Wanted wanted) {
+  std::vector<Extension> rests;
+  for (const auto& each : texts) rests.push_back({each.slot, keep_shared(each)});
+  if (auto together = append_prompts(rests, wanted)) {
+    for (const auto& each : rests) remember(each);
+    return std::move(*together);
+  }
+  Predictions all;
+  for (const auto& each : rests) all.add(append_pieces(each, wanted));
+  return all;
 }
 
 Predictions Decoder::extend(std::span<const Extension> extensions, Wanted wanted) {
@@ -76,10 +103,7 @@ Predictions Decoder::extend(std::span<const Extension> extensions, Wanted wanted
 Predictions Decoder::append_each(std::span<const Extension> extensions, Wanted wanted) {
   Predictions all;
   for (const auto& extension : extensions) {
-    const auto one = append(extension, static_cast<std::int64_t>(extension.tokens.size()), wanted);
-    all.likeliest.insert(all.likeliest.end(), one.likeliest.begin(), one.likeliest.end());
-    all.ranked.insert(all.ranked.end(), one.ranked.begin(), one.ranked.end());
-    all.logits.insert(all.logits.end(), one.logits.begin(), one.logits.end());
+    all.add(append(extension, static_cast<std::int64_t>(extension.tokens.size()), wanted));
   }
   return all;
 }

@@ -7,6 +7,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -31,6 +32,8 @@ struct Predictions {
   std::vector<std::int32_t> likeliest = {};  ///< if these were wanted
   std::vector<TokenLogit> ranked = {};  ///< if these: rows of kRanked (or all), as rank_logits()
   std::vector<float> logits = {};       ///< if these: rows of vocabulary() values
+
+  void add(const Predictions& more);  ///< rows behind these
 };
 
 class Decoder {
@@ -49,6 +52,8 @@ class Decoder {
   /// Replaces the text of a slot (1 to context_length() tokens); positions shared with its text so
   /// far, from the start, are not computed again. Predicts what follows the last token.
   Predictions start(const Extension& text, Wanted wanted);
+  /// The same for several slots, each named once: one row each.
+  Predictions start_each(std::span<const Extension> texts, Wanted wanted);
   /// Appends to several slots, each named once, in one pass. Predicts what follows each token, in
   /// their order.
   Predictions extend(std::span<const Extension> extensions, Wanted wanted);
@@ -64,8 +69,16 @@ class Decoder {
   virtual Predictions append(const Extension& extension, std::int64_t predicted, Wanted wanted) = 0;
   /// The same for all tokens of several slots: one after the other, unless a family can do better.
   virtual Predictions append_each(std::span<const Extension> extensions, Wanted wanted);
+  /// The ends of prompts of several slots in one pass, which predicts what follows the last token
+  /// of each; nothing where a family cannot, or would be faster with append().
+  virtual std::optional<Predictions> append_prompts(std::span<const Extension> /*prompts*/,
+                                                    Wanted /*wanted*/) {
+    return {};
+  }
 
  private:
+  std::span<const std::int32_t> keep_shared(const Extension& wanted_text);
+  Predictions append_pieces(const Extension& prompt, Wanted wanted);
   std::vector<std::int32_t>& text(std::int64_t slot);
   void check_tokens(std::span<const std::int32_t> tokens) const;
   void remember(const Extension& extension);

@@ -3,6 +3,7 @@
 #include "ubique/nn/decode/generator.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "ubique/base/error.h"
 #include "ubique/nn/decode/lookup.h"
@@ -176,13 +177,13 @@ void Generator::cancel(std::uint64_t request) {
 }
 
 /// The free slot whose text shares most with the prompt; -1 if all are taken.
-std::int64_t Generator::best_slot(std::span<const std::int32_t> prompt) const {
+std::int64_t Generator::best_slot(std::span<const std::int32_t> prompt,
+                                  const Joining& joining) const {
   std::int64_t best = -1;
   std::size_t most = 0;
   for (std::int64_t slot = 0; slot < decoder_.slots(); ++slot) {
-    const bool taken =
-        std::ranges::any_of(running_, [&](const auto& each) { return each->slot == slot; });
-    if (taken) continue;
+    const auto has_it = [slot](const auto& each) { return each->slot == slot; };
+    if (std::ranges::any_of(running_, has_it) || std::ranges::any_of(joining, has_it)) continue;
     const auto shared = shared_prefix(decoder_.tokens(slot), prompt);
     if (best >= 0 && shared <= most) continue;
     best = slot;
@@ -191,22 +192,52 @@ std::int64_t Generator::best_slot(std::span<const std::int32_t> prompt) const {
   return best;
 }
 
-void Generator::join() {
+/// Waiting requests, as many as there are free slots.
+Generator::Joining Generator::take_slots() {
+  Joining joining;
   while (!waiting_.empty()) {
-    const auto slot = best_slot(waiting_.front().request.prompt);
-    if (slot < 0) return;
-    auto joined = std::make_unique<Running>(std::move(waiting_.front()), slot, *this);
+    const auto slot = best_slot(waiting_.front().request.prompt, joining);
+    if (slot < 0) break;
+    joining.push_back(std::make_unique<Running>(std::move(waiting_.front()), slot, *this));
     waiting_.pop_front();
+  }
+  return joining;
+}
+
+Predictions Generator::start(std::span<const std::unique_ptr<Running>> joining) {
+  std::vector<Extension> texts;
+  auto wanted = Wanted::Likeliest;
+  for (const auto& each : joining) {
+    texts.push_back({each->slot, each->request.prompt});
+    wanted = std::max(wanted, each->wanted());
+  }
+  return decoder_.start_each(texts, wanted);
+}
+
+/// Its first token, from a row of `next`, or from a pass of its own.
+void Generator::begin(std::unique_ptr<Running> joined, const Predictions* next, std::size_t row) {
+  try {
+    if (joined->request.started) joined->request.started();
+    next != nullptr ? joined->accept(*next, row) : joined->accept(start({&joined, 1}), 0);
+  } catch (const Error& error) {
+    joined->fail(error);
+  }
+  if (joined->ended()) {
+    joined->finish();
+  } else {
+    running_.push_back(std::move(joined));
+  }
+}
+
+void Generator::join() {
+  for (auto joining = take_slots(); !joining.empty(); joining = take_slots()) {
+    std::optional<Predictions> next;
     try {
-      if (joined->request.started) joined->request.started();
-      joined->accept(decoder_.start({slot, joined->request.prompt}, joined->wanted()), 0);
-    } catch (const Error& error) {
-      joined->fail(error);
+      if (joining.size() > 1) next = start(joining);
+    } catch (const Error&) {  // of one of them: each for itself, then
     }
-    if (joined->ended()) {
-      joined->finish();
-    } else {
-      running_.push_back(std::move(joined));
+    for (std::size_t i = 0; i < joining.size(); ++i) {
+      begin(std::move(joining[i]), next ? &*next : nullptr, i);
     }
   }
 }

@@ -43,6 +43,9 @@ class Generator {
   std::uint64_t submit(GenerateRequest request);
   /// Ends a request, which frees its slot; `finished` gets what there is. Not from a callback.
   void cancel(std::uint64_t request);
+  /// Starts the requests for which there are slots: their first tokens are chosen. Part of step(),
+  /// for those who want to pass these on at once.
+  void join();
   /// Lets requests join, then makes one pass for all that are running. False if there was nothing
   /// to do.
   bool step();
@@ -57,8 +60,11 @@ class Generator {
     GenerateRequest request;
   };
 
-  void join();
-  std::int64_t best_slot(std::span<const std::int32_t> prompt) const;
+  using Joining = std::vector<std::unique_ptr<Running>>;
+  Joining take_slots();
+  Predictions start(std::span<const std::unique_ptr<Running>> joining);
+  void begin(std::unique_ptr<Running> joined, const Predictions* next, std::size_t row);
+  std::int64_t best_slot(std::span<const std::int32_t> prompt, const Joining& joining) const;
 
   Decoder& decoder_;
   const io::Tokenizer& tokenizer_;

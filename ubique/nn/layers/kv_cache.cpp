@@ -35,8 +35,8 @@ KvCache KvCache::read(std::int64_t extent) const {
   return {keys.slice(2, 0, extent), values.slice(2, 0, extent)};
 }
 
-KvCache KvCache::row(std::int64_t index) const {
-  return {keys.narrow(0, index, 1), values.narrow(0, index, 1)};
+KvCache KvCache::rows(std::int64_t first, std::int64_t count) const {
+  return {keys.narrow(0, first, count), values.narrow(0, first, count)};
 }
 
 }  // namespace ubique::nn

@@ -32,7 +32,7 @@ struct KvCache {
   void store(const at::Tensor& new_keys, const at::Tensor& new_values, const NewPositions& places);
   /// The first `extent` positions.
   KvCache read(std::int64_t extent) const;
-  KvCache row(std::int64_t index) const;  ///< of one text
+  KvCache rows(std::int64_t first, std::int64_t count) const;  ///< of some texts
 };
 
 }  // namespace ubique::nn

@@ -102,6 +102,62 @@ TEST_CASE("codelm decoder: a recorded step gives the same texts, also when cache
   }
 }
 
+TEST_CASE("codelm decoder: prompts that start together are those that start alone") {
+  if (test::kDevice != c10::Device(c10::kCPU)) return;
+  const auto tokenizer = test::byte_tokenizer();
+  const test::CpuRecords records;
+  for (const auto& layout : test::small_layouts()) {
+    CAPTURE(layout.dump());
+    const auto network = test::small_network(layout);
+    codelm::CodelmDecoder alone(*network, {}, {.slots = 3});
+    codelm::CodelmDecoder together(*network, {}, {.slots = 3, .record = true});
+    for (const auto* ends : {"abc", "xyz", "xya"}) {  // once as it is, then recorded
+      std::vector<std::vector<std::int32_t>> texts;
+      std::vector<nn::Extension> all;
+      for (std::size_t i = 0; i < 3; ++i) {
+        texts.push_back(tokenizer.encode(std::string(3 + 9 * i, 'a') + ends[i]));
+      }
+      nn::Predictions expected;
+      for (std::int64_t slot = 0; slot < 3; ++slot) {
+        all.push_back({slot, texts[static_cast<std::size_t>(slot)]});
+        expected.add(alone.start(all.back(), nn::Wanted::Logits));
+      }
+      const auto found = together.start_each(all, nn::Wanted::Logits);
+      REQUIRE(found.logits.size() == expected.logits.size());
+      for (std::size_t i = 0; i < found.logits.size(); ++i) {
+        REQUIRE(found.logits[i] == doctest::Approx(expected.logits[i]).epsilon(1e-4));
+      }
+      for (std::int64_t slot = 0; slot < 3; ++slot) {
+        CHECK(together.tokens(slot) == texts[static_cast<std::size_t>(slot)]);
+      }
+    }
+  }
+  CHECK(records.replays() > 0);
+}
+
+TEST_CASE("codelm decoder: a long text that rests is not changed by prompts beside it") {
+  if (test::kDevice != c10::Device(c10::kCPU)) return;
+  const test::CpuRecords records;
+  for (const auto& layout : test::small_layouts()) {
+    CAPTURE(layout.dump());
+    const auto network = test::small_network(layout);
+    codelm::CodelmDecoder alone(*network, {}, {.slots = 3});
+    codelm::CodelmDecoder together(*network, {}, {.slots = 3, .record = true});
+    const auto text = test::byte_tokenizer().encode(std::string(270, 'a') + "bcdefgh");
+    const std::span<const std::int32_t> all = text;
+    alone.start({1, all}, nn::Wanted::Likeliest);
+    together.start({1, all}, nn::Wanted::Likeliest);
+    const std::vector<nn::Extension> prompts = {{0, all.last(5)}, {2, all.last(7)}};
+    together.start_each(prompts, nn::Wanted::Likeliest);
+    const nn::Extension next{1, all.last(1)};
+    const auto expected = alone.extend({&next, 1}, nn::Wanted::Logits).logits;
+    const auto found = together.extend({&next, 1}, nn::Wanted::Logits).logits;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      REQUIRE(found[i] == doctest::Approx(expected[i]).epsilon(1e-4));
+    }
+  }
+}
+
 TEST_CASE("codelm decoder: guesses by look-up change the passes, never the text") {
   for (const auto& layout : test::small_layouts()) {
     CAPTURE(layout.dump());

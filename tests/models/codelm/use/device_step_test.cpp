@@ -134,6 +134,29 @@ TEST_CASE("codelm device step: a step is made ahead of the host, and used if it 
   CHECK(test::FakeDecodeKernels::steps() - before == 11);
 }
 
+TEST_CASE("codelm device step: slots that rest are not computed") {
+  if (test::kDevice != c10::Device(c10::kCPU)) return;
+  const test::FakeDecodeKernels kernels;
+  const auto network = network_for_kernels(test::small_layouts().front());
+  codelm::CodelmDecoder decoder(*network, {}, {.slots = 16});
+  const auto prompt = spread_tokens(8);
+  Tokens next = {3, decoder.start({12, prompt}, nn::Wanted::Likeliest).likeliest.front()};
+  auto before = test::FakeDecodeKernels::rows();
+  for (int i = 0; i < 4; ++i) next[1] = step_all(decoder, {12}, {next[1]}).front();
+  CHECK(test::FakeDecodeKernels::rows() - before == 5);  // one runs ahead
+  // The same text again: only its last token is computed, as a step.
+  before = test::FakeDecodeKernels::rows();
+  decoder.start({12, prompt}, nn::Wanted::Likeliest);
+  CHECK(test::FakeDecodeKernels::rows() - before == 1);
+  next[0] = decoder.start({4, prompt}, nn::Wanted::Likeliest).likeliest.front();
+  before = test::FakeDecodeKernels::rows();
+  step_all(decoder, {4}, next);
+  CHECK(test::FakeDecodeKernels::rows() - before == 1);
+  before = test::FakeDecodeKernels::rows();
+  step_all(decoder, {4, 12}, next);
+  CHECK((test::FakeDecodeKernels::rows() - before) % 16 == 0);
+}
+
 TEST_CASE("codelm device step: a text may fill its context, and no further step is begun") {
   if (test::kDevice != c10::Device(c10::kCPU)) return;
   const test::FakeDecodeKernels kernels;

@@ -12,6 +12,7 @@ namespace {
 
 bool present = false;  // in other tests the CPU has none of these
 int made_steps = 0;
+std::int64_t made_rows = 0;
 
 bool fake_does_step(const at::Tensor& /*weight*/, std::int64_t /*rows*/,
                     std::int64_t /*head_size*/) {
@@ -21,6 +22,7 @@ bool fake_does_step(const at::Tensor& /*weight*/, std::int64_t /*rows*/,
 void fake_embed(const at::Tensor& inputs, const at::Tensor& tokens, const at::Tensor& positions,
                 const at::Tensor& x) {
   ++made_steps;
+  made_rows += x.size(0);
   x.copy_(tokens.index_select(0, inputs[0]));
   if (positions.numel() > 0) x.add_(positions.index_select(0, inputs[1]));
 }
@@ -122,5 +124,6 @@ TORCH_LIBRARY_IMPL(ubique, CPU, library) {
 FakeDecodeKernels::FakeDecodeKernels() { present = true; }
 FakeDecodeKernels::~FakeDecodeKernels() { present = false; }
 int FakeDecodeKernels::steps() { return made_steps; }
+std::int64_t FakeDecodeKernels::rows() { return made_rows; }
 
 }  // namespace ubique::test

@@ -2,6 +2,8 @@
 // Tokens are reported with the piece of text that their first byte is in.
 #include "ubique/models/codelm/serve/answer.h"
 
+#include <fmt/format.h>
+
 #include "ubique/base/text/utf8.h"
 
 namespace ubique::codelm {
@@ -13,6 +15,11 @@ std::string error_line(const std::string& id, const Error& error) {
   return json_text(line) + "\n";
 }
 
+Answer::Answer(std::string id, const io::Tokenizer& tokenizer, std::string& out)
+    : id_(std::move(id)), tokenizer_(tokenizer), out_(out) {
+  text_begin_ = fmt::format(R"({{"event":"text","id":{},"text":)", json_text(id_));
+}
+
 void Answer::send(const Json& line) { out_ += json_text(line) + "\n"; }
 
 void Answer::queued() { send({{"event", "queued"}, {"id", id_}}); }
@@ -21,7 +28,7 @@ void Answer::started(std::size_t prompt_tokens) {
   send({{"event", "started"}, {"id", id_}, {"prompt_tokens", prompt_tokens}});
 }
 
-void Answer::echo(std::string_view text) { send({{"event", "text"}, {"id", id_}, {"text", text}}); }
+void Answer::echo(std::string_view text) { out_ += text_begin_ + json_text(text) + "}\n"; }
 
 Json Answer::token_json(const nn::TokenLogprob& logprob) const {
   const auto& bytes = tokenizer_.bytes(logprob.token);
@@ -44,21 +51,24 @@ void Answer::chosen(std::int32_t token, const std::vector<nn::TokenLogprob>& log
   if (!tokenizer_.is_special(token)) bytes_ += tokenizer_.bytes(token).size();
 }
 
-void Answer::add_tokens(Json& line, bool all) {
-  if (tokens_.empty()) return;
+/// Tokens whose text was shown, or all that are left.
+Json Answer::take_tokens(bool all) {
   auto reported = Json::array();
   while (!tokens_.empty() && (all || tokens_.front().begin < shown_)) {
     reported.push_back(std::move(tokens_.front().json));
     tokens_.pop_front();
   }
-  if (!reported.empty()) line["tokens"] = std::move(reported);
+  return reported;
 }
 
+/// Most lines are these: written without an object.
 void Answer::text(std::string_view text) {
   shown_ += text.size();
-  Json line = {{"event", "text"}, {"id", id_}, {"text", text}};
-  add_tokens(line, /*all=*/false);
-  send(line);
+  out_ += text_begin_ + json_text(text);
+  if (const auto tokens = take_tokens(/*all=*/false); !tokens.empty()) {
+    out_ += R"(,"tokens":)" + json_text(tokens);
+  }
+  out_ += "}\n";
 }
 
 void Answer::finished(const nn::Completion& made, std::size_t prompt_tokens) {
@@ -69,7 +79,8 @@ void Answer::finished(const nn::Completion& made, std::size_t prompt_tokens) {
                {"completion_tokens", made.tokens.size()},
                {"passes", made.passes}};
   // What a stop text cut off was not said.
-  add_tokens(line, /*all=*/made.end != nn::CompletionEnd::Text);
+  auto tokens = take_tokens(/*all=*/made.end != nn::CompletionEnd::Text);
+  if (!tokens.empty()) line["tokens"] = std::move(tokens);
   send(line);
 }
 

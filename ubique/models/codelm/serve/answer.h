@@ -20,8 +20,7 @@ std::string error_line(const std::string& id, const Error& error);
 class Answer {
  public:
   /// `out` receives the lines; both must outlive this.
-  Answer(std::string id, const io::Tokenizer& tokenizer, std::string& out)
-      : id_(std::move(id)), tokenizer_(tokenizer), out_(out) {}
+  Answer(std::string id, const io::Tokenizer& tokenizer, std::string& out);
 
   void queued();  ///< the request is a good one
   void started(std::size_t prompt_tokens);
@@ -39,10 +38,10 @@ class Answer {
   };
 
   Json token_json(const nn::TokenLogprob& logprob) const;
-  void add_tokens(Json& line, bool all);
+  Json take_tokens(bool all);
   void send(const Json& line);
 
-  std::string id_;
+  std::string id_, text_begin_;  // of a line with text
   const io::Tokenizer& tokenizer_;
   std::string& out_;
   std::deque<Reported> tokens_;        // chosen, whose text was not yet shown

@@ -35,6 +35,8 @@ void Worker::run(LineQueue& lines, const std::function<bool()>& stop) {
   while (!ended_ && !(stop && stop())) {
     for (const auto& line : lines.take(/*wait=*/active_.empty())) receive(line);
     if (lines.ended()) break;  // whoever asked is gone
+    generator_.join();
+    send();  // the first tokens need not wait for the second
     generator_.step();
     for (const auto& id : over_) active_.erase(id);
     over_.clear();
