@@ -70,6 +70,7 @@ CodecSettings read_codec_settings(const engine::Request& request, Part part) {
   settings.dcae.moments = config.get("moments_weight", settings.dcae.moments);
   settings.dcae.noise = config.get("latent_noise", settings.dcae.noise);
   settings.sound.wave = config.get("wave_weight", settings.sound.wave);
+  settings.sound.emphasis = config.get("wave_emphasis", settings.sound.emphasis);
   settings.sound.stft = config.get("stft_weight", settings.sound.stft);
   settings.sound.mel = config.get("mel_weight", settings.sound.mel);
   for (const auto& [key, value] : {std::pair("multiscale_weight", settings.dcae.multiscale),
@@ -82,6 +83,9 @@ CodecSettings read_codec_settings(const engine::Request& request, Part part) {
                                    {"mel_weight", settings.sound.mel}}) {
     check_weight(key, value);
   }
+  check(settings.sound.emphasis >= 0 && settings.sound.emphasis < 1, ErrorKind::Usage,
+        "[acestep.train] wave_emphasis is out of range; got {}, expected 0 to below 1.",
+        settings.sound.emphasis);
   return settings;
 }
 
@@ -284,6 +288,8 @@ std::vector<engine::Option> codec_train_options() {
        {"--latent-noise", "latent_noise", "X", "dcae: noise on latents in training (0.1)"},
        {"--mel-noise", "mel_noise", "X", "vocoder: noise on spectrograms in training (0.1)"},
        {"--wave-weight", "wave_weight", "X", "vocoder: weight of the wave's own error (0)"},
+       {"--wave-emphasis", "wave_emphasis", "X",
+        "vocoder: how much more high partials count in the wave's error, 0 to below 1 (0)"},
        {"--stft-weight", "stft_weight", "X", "vocoder: weight of spectra (1)"},
        {"--mel-weight", "mel_weight", "X", "vocoder: weight of mel spectrograms (0.5)"}});
 }
