@@ -99,6 +99,17 @@ TEST_CASE("codec training: samples depend on their random stream alone, held-out
   CHECK(at::equal(first.tensors.at("log_mel")[0], again.tensors.at("log_mel")[1]));
 }
 
+TEST_CASE(
+    "codec training: a share of the crops can be the organ's, and the others stay as they are") {
+  constexpr std::int64_t kCrops = 24;
+  const auto without = batch_of({.frames = 16}, kCrops).tensors.at("log_mel");
+  const auto half = batch_of({.frames = 16, .organ = 0.5}, kCrops).tensors.at("log_mel");
+  std::int64_t same = 0;
+  for (std::int64_t i = 0; i < kCrops; ++i) same += at::equal(without[i], half[i]) ? 1 : 0;
+  CHECK(same > kCrops / 4);
+  CHECK(same < 3 * kCrops / 4);
+}
+
 TEST_CASE("codec training: crops that the autoencoder cannot halve are refused") {
   for (const std::int64_t frames : {0, 8, 20, 264}) {
     CHECK_THROWS_AS(CodecDataset({.frames = frames}), Error);

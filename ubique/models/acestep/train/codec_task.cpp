@@ -61,6 +61,9 @@ CodecSettings read_codec_settings(const engine::Request& request, Part part) {
   data.frames = config.get("crop_frames", static_cast<std::int64_t>(data.stereo ? 64 : 32));
   data.seed = settings.recipe.seed;
   data.noise = config.get("mel_noise", data.stereo ? 0.0 : 0.1);
+  data.organ = config.get("organ_share", data.organ);
+  check(data.organ >= 0 && data.organ <= 1, ErrorKind::Usage,
+        "[acestep.train] organ_share is out of range; got {}, expected 0 to 1.", data.organ);
   settings.validation = config.get("val_pieces", settings.validation);
   check(settings.validation >= 1 && settings.validation <= 10'000, ErrorKind::Usage,
         "[acestep.train] val_pieces is out of range; got {}, expected 1 to 10000.",
@@ -126,7 +129,7 @@ class CodecTask : public engine::Task {
     auto options = settings.data;
     options.size = settings.validation;
     options.frames = kWholePiece;
-    options.noise = options.level = 0;
+    options.noise = options.level = options.organ = 0;
     options.seed = kHeldOutSeed;
     options.split = data::MusicSplit::HeldOut;
     options.fixed = true;
@@ -279,6 +282,8 @@ std::vector<engine::Option> codec_train_options() {
        {"--epoch-samples", "epoch_samples", "N", "crops of synthetic music in an epoch (1024)"},
        {"--crop-frames", "crop_frames", "N", "spectrogram frames of a crop (dcae 64, vocoder 32)"},
        {"--val-pieces", "val_pieces", "N", "held-out pieces of a validation (16)"},
+       {"--organ-share", "organ_share", "X",
+        "share of crops played by the organ, which no held-out piece has (0)"},
        {"--multiscale-weight", "multiscale_weight", "X",
         "dcae: weight of differences at coarser scales (0.5)"},
        {"--sides-weight", "sides_weight", "X",
