@@ -99,6 +99,17 @@ TEST_CASE("codec training: samples depend on their random stream alone, held-out
   CHECK(at::equal(first.tensors.at("log_mel")[0], again.tensors.at("log_mel")[1]));
 }
 
+TEST_CASE(
+    "codec training: a share of the crops can be the organ's, and the others stay as they are") {
+  constexpr std::int64_t kCrops = 24;
+  const auto without = batch_of({.frames = 16}, kCrops).tensors.at("log_mel");
+  const auto half = batch_of({.frames = 16, .organ = 0.5}, kCrops).tensors.at("log_mel");
+  std::int64_t same = 0;
+  for (std::int64_t i = 0; i < kCrops; ++i) same += at::equal(without[i], half[i]) ? 1 : 0;
+  CHECK(same > kCrops / 4);
+  CHECK(same < 3 * kCrops / 4);
+}
+
 TEST_CASE("codec training: crops that the autoencoder cannot halve are refused") {
   for (const std::int64_t frames : {0, 8, 20, 264}) {
     CHECK_THROWS_AS(CodecDataset({.frames = frames}), Error);
@@ -120,6 +131,23 @@ TEST_CASE("codec training: the loss of an exact copy is 0, and rises with the er
   CHECK(silence > 0.5);
   const auto quiet = wave * 1e-3;
   CHECK(distance(at::zeros_like(quiet), quiet, all).wave.item<double>() < 1e-3);
+}
+
+TEST_CASE("codec training: emphasis makes a wrong third partial count as much as a wrong tone") {
+  constexpr std::int64_t kSamples = 44'100;
+  const auto tone = [](double hertz, double amplitude) {
+    const auto turns = at::arange(kSamples, at::kFloat) * (hertz / kSamples);
+    return (amplitude * at::sin(2 * M_PI * turns)).unsqueeze(0);
+  };
+  const auto saw = tone(3000, 0.3) + tone(6000, 0.15) + tone(9000, 0.1);
+  const auto share_without_third = [&](double emphasis) {
+    const auto without = tone(3000, 0.3) + tone(6000, 0.15);
+    return acestep::SoundDistance::wave_distance(without, saw, emphasis).item<double>();
+  };
+  // Of the energies 9, 2.25 and 1 the filter leaves about 1.6, 1.4 and 1.3.
+  CHECK(share_without_third(0) < 0.09);
+  CHECK(share_without_third(0.95) > 0.25);
+  CHECK(acestep::SoundDistance::wave_distance(saw, saw, 0.95).item<double>() == 0);
 }
 
 TEST_CASE("codec training: log-mel values are those of the vocoder's input") {

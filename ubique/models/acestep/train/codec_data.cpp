@@ -92,8 +92,9 @@ engine::Batch CodecDataset::load(const std::vector<std::int64_t>& indices,
 void CodecDataset::fill(std::int64_t index, const Random& random, std::span<float> log_mel,
                         std::span<float> other) const {
   const auto frames = options_.frames;
-  const auto piece =
-      data::music_piece(random.fork(0), static_cast<std::uint64_t>(index), {options_.split});
+  data::MusicOptions music{.split = options_.split};
+  if (random.bernoulli(3, options_.organ)) music.timbre = data::Timbre::Organ;
+  const auto piece = data::music_piece(random.fork(0), static_cast<std::uint64_t>(index), music);
   const auto places = static_cast<std::uint64_t>((kPieceFrames - frames) / kFramesPerLatent + 1);
   const auto first = static_cast<std::int64_t>(random.below(0, places)) * kFramesPerLatent;
   const double decibels = options_.level * (random.uniform(1) - 0.5);

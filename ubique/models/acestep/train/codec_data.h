@@ -14,6 +14,7 @@ struct CodecDataOptions {
   bool stereo = true;        ///< both channels; else one of them and its sound
   double level = 6;          ///< decibels by which the loudness varies
   double noise = 0;          ///< deviation of noise on the log-mel values, if mono
+  double organ = 0;          ///< share of pieces of the timbre that is kept for adapters
   std::uint64_t seed = 0;
   data::MusicSplit split = data::MusicSplit::Train;
   bool fixed = false;  ///< sample i is always the same: for validation

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <numbers>
 
 #include "ubique/data/audio/mel.h"
 #include "ubique/models/acestep/use/sound/decode.h"
@@ -22,6 +24,7 @@ constexpr double kLeastMagnitude = 0.05, kLeastMel = 1e-3;
 // Of a sound: the wave's error is relative, and without a floor the quietest crops of a batch, such
 // as the end of a plucked note, would decide every step.
 constexpr double kLeastEnergy = 1e-3;
+constexpr double kUsualPitch = 3000;  // Hz, where synthetic music has most of its energy
 
 /// Magnitudes (B, frames, bins) of a sound (B, samples).
 at::Tensor magnitudes(const at::Tensor& sound, const at::Tensor& window, std::int64_t hop) {
@@ -39,6 +42,18 @@ at::Tensor mel_filters(const data::MelSpectrogram& mel) {
     for (const float weight : mel.band(band)) values[bin++ * config.bands + band] = weight;
   }
   return filters;
+}
+
+/// A filter that lets high frequencies through more than low ones.
+at::Tensor emphasized(const at::Tensor& sound, double emphasis) {
+  if (emphasis == 0) return sound;
+  return sound.slice(-1, 1) - emphasis * sound.slice(-1, 0, -1);
+}
+
+/// What that filter leaves of the energy of a tone of the usual pitch.
+double emphasized_energy(double emphasis) {
+  const double turn = 2 * std::numbers::pi * kUsualPitch / data::MelConfig().rate;
+  return 1 + emphasis * emphasis - 2 * emphasis * std::cos(turn);
 }
 
 }  // namespace
@@ -107,11 +122,17 @@ at::Tensor SoundDistance::log_mel(const at::Tensor& sound, double least) const {
   return at::matmul(all, filters_).clamp_min(least).log().transpose(1, 2);
 }
 
+at::Tensor SoundDistance::wave_distance(const at::Tensor& made, const at::Tensor& wanted,
+                                        double emphasis) {
+  const auto a = emphasized(made, emphasis), b = emphasized(wanted, emphasis);
+  const auto energy = b.square().mean(-1) + kLeastEnergy * emphasized_energy(emphasis);
+  return ((a - b).square().mean(-1) / energy).mean();
+}
+
 SoundLoss SoundDistance::operator()(const at::Tensor& made, const at::Tensor& wanted,
                                     const SoundLossOptions& options) const {
   SoundLoss loss;
-  const auto energy = wanted.square().mean(-1) + kLeastEnergy;
-  loss.wave = ((made - wanted).square().mean(-1) / energy).mean();
+  loss.wave = wave_distance(made, wanted, options.emphasis);
   loss.stft = stft_distance(made, wanted);
   loss.mel = (log_mel(made, kLeastMel) - log_mel(wanted, kLeastMel)).abs().mean();
   loss.total = options.wave * loss.wave + options.stft * loss.stft + options.mel * loss.mel;

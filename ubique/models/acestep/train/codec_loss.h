@@ -33,6 +33,7 @@ at::Tensor multiscale_distance(const at::Tensor& made, const at::Tensor& wanted)
 struct SoundLossOptions {
   double wave =
       0;  ///< weight of the wave's own error: only where its phase follows from the frames
+  double emphasis = 0;  ///< 0 to below 1: how much more high partials count in it
   double stft = 1;
   double mel = 0.5;
 };
@@ -50,6 +51,9 @@ class SoundDistance {
   at::Tensor stft_distance(const at::Tensor& made, const at::Tensor& wanted) const;
   /// Log-mel spectrograms as the vocoder's (B, 128, F), values from `least` on.
   at::Tensor log_mel(const at::Tensor& sound, double least) const;
+  /// Mean square of the difference as a share of the wanted wave's, after x[t] - emphasis·x[t - 1].
+  static at::Tensor wave_distance(const at::Tensor& made, const at::Tensor& wanted,
+                                  double emphasis);
 
  private:
   void set_tables(const at::Tensor& sound) const;

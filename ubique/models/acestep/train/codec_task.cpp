@@ -61,6 +61,9 @@ CodecSettings read_codec_settings(const engine::Request& request, Part part) {
   data.frames = config.get("crop_frames", static_cast<std::int64_t>(data.stereo ? 64 : 32));
   data.seed = settings.recipe.seed;
   data.noise = config.get("mel_noise", data.stereo ? 0.0 : 0.1);
+  data.organ = config.get("organ_share", data.organ);
+  check(data.organ >= 0 && data.organ <= 1, ErrorKind::Usage,
+        "[acestep.train] organ_share is out of range; got {}, expected 0 to 1.", data.organ);
   settings.validation = config.get("val_pieces", settings.validation);
   check(settings.validation >= 1 && settings.validation <= 10'000, ErrorKind::Usage,
         "[acestep.train] val_pieces is out of range; got {}, expected 1 to 10000.",
@@ -70,6 +73,7 @@ CodecSettings read_codec_settings(const engine::Request& request, Part part) {
   settings.dcae.moments = config.get("moments_weight", settings.dcae.moments);
   settings.dcae.noise = config.get("latent_noise", settings.dcae.noise);
   settings.sound.wave = config.get("wave_weight", settings.sound.wave);
+  settings.sound.emphasis = config.get("wave_emphasis", settings.sound.emphasis);
   settings.sound.stft = config.get("stft_weight", settings.sound.stft);
   settings.sound.mel = config.get("mel_weight", settings.sound.mel);
   for (const auto& [key, value] : {std::pair("multiscale_weight", settings.dcae.multiscale),
@@ -82,6 +86,9 @@ CodecSettings read_codec_settings(const engine::Request& request, Part part) {
                                    {"mel_weight", settings.sound.mel}}) {
     check_weight(key, value);
   }
+  check(settings.sound.emphasis >= 0 && settings.sound.emphasis < 1, ErrorKind::Usage,
+        "[acestep.train] wave_emphasis is out of range; got {}, expected 0 to below 1.",
+        settings.sound.emphasis);
   return settings;
 }
 
@@ -122,7 +129,7 @@ class CodecTask : public engine::Task {
     auto options = settings.data;
     options.size = settings.validation;
     options.frames = kWholePiece;
-    options.noise = options.level = 0;
+    options.noise = options.level = options.organ = 0;
     options.seed = kHeldOutSeed;
     options.split = data::MusicSplit::HeldOut;
     options.fixed = true;
@@ -275,6 +282,8 @@ std::vector<engine::Option> codec_train_options() {
        {"--epoch-samples", "epoch_samples", "N", "crops of synthetic music in an epoch (1024)"},
        {"--crop-frames", "crop_frames", "N", "spectrogram frames of a crop (dcae 64, vocoder 32)"},
        {"--val-pieces", "val_pieces", "N", "held-out pieces of a validation (16)"},
+       {"--organ-share", "organ_share", "X",
+        "share of crops played by the organ, which no held-out piece has (0)"},
        {"--multiscale-weight", "multiscale_weight", "X",
         "dcae: weight of differences at coarser scales (0.5)"},
        {"--sides-weight", "sides_weight", "X",
@@ -284,6 +293,8 @@ std::vector<engine::Option> codec_train_options() {
        {"--latent-noise", "latent_noise", "X", "dcae: noise on latents in training (0.1)"},
        {"--mel-noise", "mel_noise", "X", "vocoder: noise on spectrograms in training (0.1)"},
        {"--wave-weight", "wave_weight", "X", "vocoder: weight of the wave's own error (0)"},
+       {"--wave-emphasis", "wave_emphasis", "X",
+        "vocoder: how much more high partials count in the wave's error, 0 to below 1 (0)"},
        {"--stft-weight", "stft_weight", "X", "vocoder: weight of spectra (1)"},
        {"--mel-weight", "mel_weight", "X", "vocoder: weight of mel spectrograms (0.5)"}});
 }
