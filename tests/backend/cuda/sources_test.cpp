@@ -55,6 +55,7 @@ void add_cases(std::vector<SourceCase>& cases, int capability, int scalar) {
   add("token_gradient.cu", {});
   add("gated_conv.cu", {"ROWS=8"});
   add("biased_silu.cu", {});
+  add("restore_quantized.cu", {fmt::format("FORMAT={}", scalar)});
   for (const int wide : {0, 1}) {
     add("rotate_pairs.cu",
         {"PARTS=16", "ONES=8", fmt::format("RELU={}", wide), fmt::format("WIDE={}", wide)});
@@ -122,6 +123,7 @@ TEST_CASE("cuda sources: every source compiles for every architecture, without a
                                              "heads.cu",
                                              "norm_act.cu",
                                              "pictures.cu",
+                                             "restore_quantized.cu",
                                              "rotate_pairs.cu",
                                              "rows.cu",
                                              "token_gradient.cu",

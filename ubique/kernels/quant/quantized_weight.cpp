@@ -9,6 +9,7 @@
 #include "ubique/kernels/dispatch/autograd.h"
 #include "ubique/kernels/quant/host_weight.h"
 #include "ubique/kernels/quant/nf4.h"
+#include "ubique/kernels/quant/restore.h"
 
 namespace ubique::kernels {
 namespace {
@@ -143,6 +144,11 @@ QuantizedWeight QuantizedWeight::to(c10::Device device) const {
 }
 
 at::Tensor dequantize(const QuantizedWeight& weight, at::ScalarType dtype) {
+  if (auto restored = restore_on_device(weight, dtype); restored.defined()) return restored;
+  return restore_by_ops(weight, dtype);
+}
+
+at::Tensor restore_by_ops(const QuantizedWeight& weight, at::ScalarType dtype) {
   const PlainTensors plain;
   at::Tensor values, scales;
   if (weight.format == QuantFormat::Nf4) {

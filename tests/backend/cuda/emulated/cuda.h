@@ -39,6 +39,8 @@ inline float __uint_as_float(unsigned x) { return same_bits<float>(x); }
 inline int __float_as_int(float x) { return same_bits<int>(x); }
 inline float __int_as_float(int x) { return same_bits<float>(x); }
 inline float __expf(float x) { return std::exp(x); }
+inline float __fmul_rn(float a, float b) { return a * b; }
+inline float __fadd_rn(float a, float b) { return a + b; }
 inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
 
 inline void __syncthreads() { wait_for_block(); }
@@ -101,7 +103,7 @@ inline void multiply(float (&sum)[4], unsigned a0, unsigned a1, unsigned a2, uns
   wait_for_warp();
 }
 
-#include "ubique/backend/cuda/sources/include/decode.cuh"
+#include "ubique/backend/cuda/sources/decode/decode.cuh"
 
 /// Repeatable values up to `size`, as bf16.
 inline std::vector<Scalar> noise(std::size_t count, unsigned seed, float size = 1) {

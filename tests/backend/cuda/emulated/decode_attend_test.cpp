@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attention, embedding and choice of a decoding step (sources/decode_attend.cu, decode_ends.cu),
-// run on the host thread by thread, against double.
+// Attention, embedding and choice of a decoding step (sources/decode/decode_attend.cu,
+// decode_ends.cu), run on the host thread by thread, against double.
 #include <doctest/doctest.h>
 
 #include "tests/backend/cuda/emulated/cuda.h"
@@ -12,7 +12,7 @@ namespace narrow {
 #define WARPS 16
 #define decode_attend narrow_attend
 alignas(16) unsigned char memory[1 << 17];
-#include "ubique/backend/cuda/sources/decode_attend.cu"
+#include "ubique/backend/cuda/sources/decode/decode_attend.cu"
 #undef decode_attend
 #undef SIZE
 #undef WARPS
@@ -23,7 +23,7 @@ namespace broad {
 #define WARPS 8
 #define decode_attend broad_attend
 alignas(16) unsigned char memory[1 << 17];
-#include "ubique/backend/cuda/sources/decode_attend.cu"
+#include "ubique/backend/cuda/sources/decode/decode_attend.cu"
 #undef decode_attend
 #undef SIZE
 #undef WARPS
@@ -31,7 +31,7 @@ alignas(16) unsigned char memory[1 << 17];
 
 namespace ends {
 alignas(16) unsigned char memory[1 << 12];
-#include "ubique/backend/cuda/sources/decode_ends.cu"
+#include "ubique/backend/cuda/sources/decode/decode_ends.cu"
 }  // namespace ends
 
 using Values = std::vector<Scalar>;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The products of a decoding step (sources/decode_product.cu), run on the host thread by thread,
-// against sums in double.
+// The products of a decoding step (sources/decode/decode_product.cu), run on the host thread by
+// thread, against sums in double.
 #include <doctest/doctest.h>
 
 #include "tests/backend/cuda/emulated/cuda.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ubique::decode_product on NVIDIA cards (sources/decode_product.cu): how a product is cut.
+// ubique::decode_product on NVIDIA cards (sources/decode/decode_product.cu): how a product is cut.
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>

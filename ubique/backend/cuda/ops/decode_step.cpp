@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The other ops of a decoding step on NVIDIA cards: attention over the caches
-// (sources/decode_attend.cu), the embedding and the choice (sources/decode_ends.cu).
+// (sources/decode/decode_attend.cu), the embedding and the choice (sources/decode/decode_ends.cu).
 #include <ATen/ATen.h>
 #include <fmt/format.h>
 #include <torch/library.h>
