@@ -240,6 +240,7 @@ std::string unquote_git_path(std::string_view path) {
 
 std::string hunk_side(std::string_view hunks, bool after) {
   std::string text;
+  text.reserve(hunks.size());
   bool first = true, taken = false;
   while (!hunks.empty()) {
     const auto end = std::min(hunks.find('\n'), hunks.size());
