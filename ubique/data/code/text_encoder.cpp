@@ -18,6 +18,35 @@ std::uint64_t number_at(const char* from) {
   return number;
 }
 
+using WordBytes = std::array<std::uint64_t, 4>;
+
+/// Loads of fixed sizes that may overlap: much faster than a copy of a size known at run time.
+WordBytes bytes_of(std::string_view word) {
+  const auto* begin = word.data();
+  const auto* end = begin + word.size();
+  if (word.size() > 16) {
+    return {number_at<std::uint64_t>(begin), number_at<std::uint64_t>(begin + 8),
+            number_at<std::uint64_t>(end - 16), number_at<std::uint64_t>(end - 8)};
+  }
+  if (word.size() >= 8) {
+    return {number_at<std::uint64_t>(begin), number_at<std::uint64_t>(end - 8), 0, 0};
+  }
+  if (word.size() >= 4) {
+    return {number_at<std::uint32_t>(begin), number_at<std::uint32_t>(end - 4), 0, 0};
+  }
+  const auto byte = [&](std::size_t at) { return number_at<std::uint8_t>(begin + at); };
+  return {byte(0), byte(word.size() / 2), byte(word.size() - 1), 0};
+}
+
+std::size_t slot_of(const WordBytes& bytes, std::size_t length) {
+  std::uint64_t hash = length * 0x9E37'79B9'7F4A'7C15ULL;
+  for (const auto part : bytes) {
+    hash = (hash ^ part) * 0x9FB2'1C65'1E98'DF25ULL;
+    hash ^= hash >> 29U;
+  }
+  return hash >> (64U - kSlotBits);
+}
+
 /// Whether a word of the split, encoded alone, is split no further and gets the same tokens.
 bool words_stand_alone(const io::TokenizerModel& model) {
   const bool added_text = std::any_of(model.added.begin(), model.added.end(),
@@ -35,33 +64,6 @@ TextEncoder::TextEncoder(const io::Tokenizer& tokenizer)
       encoder_(tokenizer),
       by_words_(words_stand_alone(tokenizer.model())),
       slots_(by_words_ ? std::size_t{1} << kSlotBits : 0) {}
-
-/// Loads of fixed sizes that may overlap: much faster than a copy of a size known at run time.
-TextEncoder::Bytes TextEncoder::bytes_of(std::string_view word) {
-  const auto* begin = word.data();
-  const auto* end = begin + word.size();
-  if (word.size() > 16) {
-    return {number_at<std::uint64_t>(begin), number_at<std::uint64_t>(begin + 8),
-            number_at<std::uint64_t>(end - 16), number_at<std::uint64_t>(end - 8)};
-  }
-  if (word.size() >= 8) {
-    return {number_at<std::uint64_t>(begin), number_at<std::uint64_t>(end - 8), 0, 0};
-  }
-  if (word.size() >= 4) {
-    return {number_at<std::uint32_t>(begin), number_at<std::uint32_t>(end - 4), 0, 0};
-  }
-  const auto byte = [&](std::size_t at) { return number_at<std::uint8_t>(begin + at); };
-  return {byte(0), byte(word.size() / 2), byte(word.size() - 1), 0};
-}
-
-std::size_t TextEncoder::slot_of(const Bytes& bytes, std::size_t length) {
-  std::uint64_t hash = length * 0x9E37'79B9'7F4A'7C15ULL;
-  for (const auto part : bytes) {
-    hash = (hash ^ part) * 0x9FB2'1C65'1E98'DF25ULL;
-    hash ^= hash >> 29U;
-  }
-  return hash >> (64U - kSlotBits);
-}
 
 void TextEncoder::encode_word(std::string_view word, std::vector<std::int32_t>& out) {
   if (word.size() > kLongestWord) {

@@ -36,8 +36,6 @@ class TextEncoder {
     std::uint8_t length = 0, count = 0;
   };
 
-  static Bytes bytes_of(std::string_view word);
-  static std::size_t slot_of(const Bytes& bytes, std::size_t length);
   void encode_word(std::string_view word, std::vector<std::int32_t>& out);
 
   const io::Tokenizer* tokenizer_;

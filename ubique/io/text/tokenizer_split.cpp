@@ -192,9 +192,10 @@ void split_from(std::string_view text, std::span<const SplitStep> steps, const W
                 bool first) {
   if (steps.empty()) return word(text);
   bool begins = first;
-  const auto rest = [&](std::string_view piece) {
+  const auto split_rest = [&](std::string_view piece) {
     split_from(piece, steps.subspan(1), word, std::exchange(begins, false));
   };
+  const Word rest = std::ref(split_rest);  // a reference needs no memory
   const auto step = steps.front();
   switch (step) {
     case SplitStep::EachNumber:

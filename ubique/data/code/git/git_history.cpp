@@ -266,7 +266,9 @@ std::string hunk_side(std::string_view hunks, bool after) {
 
 void read_history(const std::filesystem::path& repository, const HistoryOptions& options,
                   DropReport& report, const std::function<void(Commit&&)>& receive) {
+  // Old files are made from newer ones, which git forgets with its usual 96 MiB in a long history.
   auto arguments = size_setting(options);
+  append_arguments(arguments, {"-c", "core.deltaBaseCacheLimit=256m"});
   append_arguments(arguments, {"log", "--topo-order", "--reverse", "--encoding=UTF-8", "-M",
                                "--format=tformat:%x00%H%x00%P%x00%an%x00%at%x00%ct%x00%B%x00"});
   append_arguments(arguments, patch_arguments(options.context));
