@@ -3,6 +3,7 @@
 #include "ubique/base/text/utf8.h"
 
 #include <cstdint>
+#include <cstring>
 
 namespace ubique {
 namespace {
@@ -25,6 +26,14 @@ bool is_second(unsigned char lead, unsigned char next) {
   return next >= low && next <= high;
 }
 
+/// Whether the next eight bytes are there and all of them are ASCII.
+bool is_ascii_word(std::string_view text, std::size_t at) {
+  std::uint64_t word = 0;
+  if (text.size() - at < sizeof word) return false;
+  std::memcpy(&word, text.data() + at, sizeof word);
+  return (word & 0x8080'8080'8080'8080ULL) == 0;
+}
+
 }  // namespace
 
 CodePoint code_point_at(std::string_view text, std::size_t at) {
@@ -44,6 +53,10 @@ CodePoint code_point_at(std::string_view text, std::size_t at) {
 
 bool is_utf8(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
+    if (is_ascii_word(text, i)) {
+      i += sizeof(std::uint64_t);
+      continue;
+    }
     const auto point = code_point_at(text, i);
     if (!point.valid) return false;
     i += point.length;

@@ -26,6 +26,7 @@ struct EncodedDocument {
   std::vector<std::int32_t> ids = {};  ///< without the end-of-text token
   std::int64_t prompt_length = 0;      ///< the first tokens, which carry no loss
   DocumentInfo info = {};
+  bool no_secret = false;  ///< was searched for secrets (filter/secrets.h), and holds none
 };
 
 class TokenDocuments {

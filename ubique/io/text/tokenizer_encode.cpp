@@ -142,14 +142,15 @@ void TokenEncoder::encode_words(Job& job, const Piece& piece) {
   const auto first_id = job.ids.size();
   const auto word = [&](std::string_view each) {
     bool known = false;
-    const auto seen = cache_.find(each, known);
+    const auto key = cache_.key(each);
+    const auto seen = cache_.find(key, known);
     if (known) {
       job.ids.insert(job.ids.end(), seen.begin(), seen.end());
       return;
     }
     const auto before = job.ids.size();
     encode_word(each, job.ids);
-    cache_.add(each, std::span(job.ids).subspan(before));
+    cache_.add(key, std::span(job.ids).subspan(before));
   };
   split_words(piece.text, tokenizer_.model_.split, word, piece.origin(0) == 0);
   if (job.ends != nullptr) align(job, piece, first_id);

@@ -21,6 +21,8 @@ struct Character {
 };
 
 Character character_at(std::string_view text, std::size_t at) {
+  const auto byte = static_cast<unsigned char>(text[at]);
+  if (byte < 0x80U) return {character_class(byte), 1};
   const auto point = code_point_at(text, at);
   return {point.valid ? character_class(point.value) : CharacterClass::Other, point.length};
 }
@@ -28,6 +30,11 @@ Character character_at(std::string_view text, std::size_t at) {
 /// End of the run of characters of one kind that begins at `at`.
 std::size_t run_end(std::string_view text, std::size_t at, CharacterClass kind) {
   while (at < text.size()) {
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (byte < 0x80U && character_class(byte) == kind) {
+      ++at;
+      continue;
+    }
     const auto next = character_at(text, at);
     if (next.kind != kind) break;
     at += next.length;
@@ -185,9 +192,10 @@ void split_from(std::string_view text, std::span<const SplitStep> steps, const W
                 bool first) {
   if (steps.empty()) return word(text);
   bool begins = first;
-  const auto rest = [&](std::string_view piece) {
+  const auto split_rest = [&](std::string_view piece) {
     split_from(piece, steps.subspan(1), word, std::exchange(begins, false));
   };
+  const Word rest = std::ref(split_rest);  // a reference needs no memory
   const auto step = steps.front();
   switch (step) {
     case SplitStep::EachNumber:

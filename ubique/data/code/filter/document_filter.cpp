@@ -100,7 +100,7 @@ DocumentFilter::DocumentFilter(const FilterOptions& options, TextEncoder& encode
 
 /// False if the document is to be dropped.
 bool DocumentFilter::clean_secrets(EncodedDocument& document) {
-  if (options_.secrets == SecretsMode::Keep) return true;
+  if (options_.secrets == SecretsMode::Keep || document.no_secret) return true;
   std::string text;
   text.reserve(document.ids.size() * 4);
   for (const auto id : document.ids) text += encoder_.tokenizer().bytes(id);

@@ -62,20 +62,26 @@ SimilarityIndex::SimilarityIndex(double threshold)
                                : 2),
       table_(1024) {}
 
-template <typename Visit>
-void SimilarityIndex::visit_bands(const MinHash& hash, const Visit& visit) const {
-  for (std::size_t band = 0; band < kMinHashBins; band += rows_) {
-    std::uint64_t key = band + 1;
-    for (std::size_t row = 0; row < rows_; ++row)
-      key = mixed(key ^ (hash[band + row] + (key << 6U)));
-    visit(key | 1U);  // a tag is never 0
+/// The places of all keys begin to be loaded together: one after the other they would take most of
+/// the time of a look-up.
+SimilarityIndex::Keys SimilarityIndex::keys_of(const MinHash& hash) const {
+  Keys keys{};
+  for (std::size_t band = 0; band < bands(); ++band) {
+    std::uint64_t key = band * rows_ + 1;
+    for (std::size_t row = 0; row < rows_; ++row) {
+      key = mixed(key ^ (hash[band * rows_ + row] + (key << 6U)));
+    }
+    keys[band] = key | 1U;  // a tag is never 0
+    __builtin_prefetch(&table_[(key >> 32U) & (table_.size() - 1)]);
   }
+  return keys;
 }
 
 std::vector<SimilarityIndex::Match> SimilarityIndex::find(const MinHash& hash) const {
   std::vector<std::uint32_t> candidates;
   const auto mask = table_.size() - 1;
-  visit_bands(hash, [&](std::uint64_t key) {
+  const auto keys = keys_of(hash);
+  for (const auto key : std::span(keys).first(bands())) {
     int seen = 0;
     for (auto at = (key >> 32U) & mask; table_[at].tag != 0 && seen < kMostPerBand;
          at = (at + 1) & mask) {
@@ -83,7 +89,7 @@ std::vector<SimilarityIndex::Match> SimilarityIndex::find(const MinHash& hash) c
       candidates.push_back(table_[at].document);
       ++seen;
     }
-  });
+  }
   std::sort(candidates.begin(), candidates.end());
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   std::vector<Match> matches;
@@ -111,14 +117,16 @@ void SimilarityIndex::grow() {
   table_.assign(table_.size() * 2, {});
   used_ = 0;
   for (std::uint32_t i = 0; i < hashes_.size(); ++i) {
-    visit_bands(hashes_[i], [&](std::uint64_t key) { insert(key, i); });
+    const auto keys = keys_of(hashes_[i]);
+    for (const auto key : std::span(keys).first(bands())) insert(key, i);
   }
 }
 
 std::uint32_t SimilarityIndex::add(const MinHash& hash) {
   const auto number = static_cast<std::uint32_t>(hashes_.size());
   hashes_.push_back(hash);
-  visit_bands(hash, [&](std::uint64_t key) { insert(key, number); });
+  const auto keys = keys_of(hash);
+  for (const auto key : std::span(keys).first(bands())) insert(key, number);
   if (used_ * 2 > table_.size()) grow();
   return number;
 }

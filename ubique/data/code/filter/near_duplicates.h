@@ -39,8 +39,11 @@ class SimilarityIndex {
   struct Entry {
     std::uint32_t tag = 0, document = 0;  // tag 0: free
   };
-  template <typename Visit>
-  void visit_bands(const MinHash& hash, const Visit& visit) const;
+  /// One for each band, of which there are fewer the longer they are.
+  using Keys = std::array<std::uint64_t, kMinHashBins / 2>;
+
+  std::size_t bands() const { return kMinHashBins / rows_; }
+  Keys keys_of(const MinHash& hash) const;
   void insert(std::uint64_t key, std::uint32_t document);
   void grow();
 

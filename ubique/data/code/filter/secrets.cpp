@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Matchers of credentials. A table of first bytes keeps the pass fast: most bytes start nothing.
+// Matchers of credentials. A table of pairs of bytes keeps the pass fast: most pairs start nothing.
 #include "ubique/data/code/filter/secrets.h"
 
 #include <algorithm>
@@ -82,10 +82,12 @@ std::optional<Secret> web_token_at(std::string_view text, std::size_t at) {
   return Secret{at, first + second + third + 2, "web_token"};
 }
 
+constexpr std::string_view kKeyBegin = "-----BEGIN ";
+
 /// From "-----BEGIN ... PRIVATE KEY-----" to its end line, or as far as base64 lines go.
 std::optional<Secret> private_key_at(std::string_view text, std::size_t at) {
-  constexpr std::string_view kBegin = "-----BEGIN ", kEnd = "PRIVATE KEY", kClose = "-----END ";
-  if (!text.substr(at).starts_with(kBegin)) return std::nullopt;
+  constexpr std::string_view kEnd = "PRIVATE KEY", kClose = "-----END ";
+  if (!text.substr(at).starts_with(kKeyBegin)) return std::nullopt;
   const auto line = text.substr(at, 80);
   const auto name = line.find(kEnd);
   if (name == std::string_view::npos || line.substr(0, name).find('\n') != std::string_view::npos) {
@@ -183,73 +185,51 @@ std::optional<Secret> assignment_at(std::string_view text, std::size_t at) {
   return Secret{value, length, "assigned_secret"};
 }
 
-/// Which matcher a byte may start.
-enum class Trigger : std::uint8_t { None, Token, Dash, Colon, Equals };
+/// What every secret begins with, or has at its trigger: two bytes. A value follows ':' and '='.
+constexpr std::array kTriggers = {"AK", "AS", "AI", "ya", "gh", "gi", "gl", "xo",
+                                  "sk", "np", "hf", "ey", "--", ":",  "="};
 
-constexpr std::array<Trigger, 256> trigger_table() {
-  std::array<Trigger, 256> table{};
-  for (const char c : {'A', 'y', 'g', 'x', 's', 'n', 'h', 'e'}) {
-    table[static_cast<unsigned char>(c)] = Trigger::Token;
+/// Of each pair of bytes, as a set of bits: whether it is a trigger. Most pairs in a text are none.
+constexpr auto kTriggerPairs = [] {
+  std::array<std::uint64_t, 1024> pairs{};
+  for (const std::string_view trigger : kTriggers) {
+    const auto first = static_cast<unsigned char>(trigger[0]) * 256U;
+    for (unsigned second = 0; second < 256; ++second) {
+      const bool is = trigger.size() == 1 || static_cast<unsigned char>(trigger[1]) == second;
+      if (is) pairs[(first + second) / 64] |= std::uint64_t{1} << (second % 64);
+    }
   }
-  table['-'] = Trigger::Dash;
-  table[':'] = Trigger::Colon;
-  table['='] = Trigger::Equals;
-  return table;
-}
+  return pairs;
+}();
 
-constexpr auto kTriggers = trigger_table();
-
-bool may_start_token(std::string_view text, std::size_t at) {
-  if (at + 20 > text.size()) return false;
-  const auto second = text[at + 1];
-  switch (text[at]) {
-    case 'A':
-      return second == 'K' || second == 'S' || second == 'I';
-    case 'y':
-      return second == 'a' && text[at + 2] == '2';
-    case 'g':
-      return second == 'h' || second == 'i' || second == 'l';
-    case 'x':
-      return second == 'o' && text[at + 2] == 'x';
-    case 's':
-      return second == 'k';
-    case 'n':
-      return second == 'p' && text[at + 2] == 'm';
-    case 'h':
-      return second == 'f' && text[at + 2] == '_';
-    default:
-      return second == 'y' && text[at + 2] == 'J';
-  }
+bool is_trigger(std::string_view text, std::size_t at) {
+  const auto pair =
+      static_cast<unsigned char>(text[at]) * 256U + static_cast<unsigned char>(text[at + 1]);
+  return (kTriggerPairs[pair / 64] >> (pair % 64) & 1U) != 0;
 }
 
 std::optional<Secret> secret_at(std::string_view text, std::size_t at) {
-  switch (kTriggers[static_cast<unsigned char>(text[at])]) {
-    case Trigger::Token:
-      if (!may_start_token(text, at)) return std::nullopt;
-      return text[at] == 'e' ? web_token_at(text, at) : token_at(text, at);
-    case Trigger::Dash:
+  switch (text[at]) {
+    case '-':
       return private_key_at(text, at);
-    case Trigger::Colon:
+    case ':':
       if (const auto found = url_password_at(text, at)) return found;
       return assignment_at(text, at);
-    case Trigger::Equals:
+    case '=':
       return assignment_at(text, at);
-    case Trigger::None:
-      break;
+    case 'e':
+      return web_token_at(text, at);
+    default:
+      return token_at(text, at);
   }
-  return std::nullopt;
 }
 
 }  // namespace
 
 std::vector<Secret> find_secrets(std::string_view text) {
   std::vector<Secret> secrets;
-  for (std::size_t at = 0; at < text.size();) {
-    if (kTriggers[static_cast<unsigned char>(text[at])] == Trigger::None) {
-      ++at;
-      continue;
-    }
-    const auto found = secret_at(text, at);
+  for (std::size_t at = 0; at + 1 < text.size();) {
+    const auto found = is_trigger(text, at) ? secret_at(text, at) : std::nullopt;
     if (!found) {
       ++at;
       continue;
@@ -258,6 +238,13 @@ std::vector<Secret> find_secrets(std::string_view text) {
     at = found->first + found->length;
   }
   return secrets;
+}
+
+// Only a private key goes on behind its line; every other matcher stops at a line end, at '<' and
+// at
+// '>', and looks back no further than one.
+bool may_begin_secret(std::string_view line) {
+  return line.find(kKeyBegin) != std::string_view::npos || !find_secrets(line).empty();
 }
 
 }  // namespace ubique::data

@@ -19,6 +19,10 @@ struct Secret {
 /// In order, without overlaps.
 std::vector<Secret> find_secrets(std::string_view text);
 
+/// False if no secret begins in this line, whatever comes before and after it: a line with its line
+/// end in front or behind, or a text whose neighbours end and begin with '<', '>' or a line end.
+bool may_begin_secret(std::string_view line);
+
 /// What stands in place of a secret: "<SECRET>".
 inline constexpr std::string_view kSecretPlaceholder = "<SECRET>";
 

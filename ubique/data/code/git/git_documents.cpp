@@ -17,15 +17,21 @@ constexpr NameTable<DocumentForm, 3> kDocumentForms = {{{DocumentForm::Special, 
                                                         {DocumentForm::Seed, "seed"},
                                                         {DocumentForm::Plain, "plain"}}};
 
-std::string plain_commit(const Commit& commit) {
+std::string plain_commit(const Commit& commit, std::span<const FileChange* const> changes) {
   auto text = "commit " + commit.hash + "\n\n" + commit.message + "\n";
-  for (const auto& change : commit.changes) {
+  for (const auto* each : changes) {
+    const auto& change = *each;
     const auto& old_path = change.type == ChangeType::Rename ? change.old_path : change.path;
     text += "\n--- " + (change.type == ChangeType::Add ? "/dev/null" : "a/" + old_path);
     text += "\n+++ " + (change.type == ChangeType::Delete ? "/dev/null" : "b/" + change.path);
     text += "\n" + change.hunks;
   }
   return text;
+}
+
+/// Its texts will say whether a secret may be in it.
+EncodedDocument new_document(std::string path, std::string commit, std::string kind) {
+  return {.info = {std::move(path), std::move(commit), std::move(kind)}, .no_secret = true};
 }
 
 }  // namespace
@@ -60,16 +66,18 @@ std::string_view GitDocuments::special_name() const {
 }
 
 void GitDocuments::add_text(EncodedDocument& document, std::string_view text, DropReport& report) {
-  if (is_utf8(text)) return encoder_.encode(text, document.ids);
-  report.change("broken_utf8", document.info);
-  encoder_.encode(replace_invalid_utf8(text), document.ids);
+  const bool whole = is_utf8(text);
+  if (!whole) report.change("broken_utf8", document.info);
+  const bool no_secret = whole ? encoder_.encode(text, document.ids)
+                               : encoder_.encode(replace_invalid_utf8(text), document.ids);
+  document.no_secret = document.no_secret && no_secret;
 }
 
 /// <filename>path<commit_before>code<commit_msg>message<commit_after>code
 EncodedDocument GitDocuments::file_change(const Commit& commit, const FileChange& change,
                                           DropReport& report) {
-  EncodedDocument document;
-  document.info = {change.path, commit.hash, "commit"};
+  auto document = new_document(change.path, commit.hash, "commit");
+  document.ids.reserve(change.hunks.size() / 2);  // tokens have more bytes than two
   document.ids.push_back(starcoder_->filename);
   add_text(document, change.path, report);
   document.ids.push_back(starcoder_->before);
@@ -85,16 +93,17 @@ EncodedDocument GitDocuments::file_change(const Commit& commit, const FileChange
 
 /// <pr>Title: subject, body<repo_name>name<pr_base>, each <pr_file>path<pr_base_code>code,
 /// <pr_diff>, each <pr_file>path<pr_diff_hunk>hunk.
-EncodedDocument GitDocuments::pull_request(const Commit& commit, DropReport& report) {
-  EncodedDocument document;
-  document.info = {commit.changes.front().path, commit.hash, "commit"};
+EncodedDocument GitDocuments::pull_request(const Commit& commit, const Changes& changes,
+                                           DropReport& report) {
+  auto document = new_document(changes.front()->path, commit.hash, "commit");
   const auto token = [&](std::int32_t id) { document.ids.push_back(id); };
   token(starcoder2_->pr);
   add_text(document, "Title: " + commit.message + "\n", report);
   token(starcoder2_->repository);
   add_text(document, options_.repository + "\n", report);
   token(starcoder2_->base);
-  for (const auto& change : commit.changes) {
+  for (const auto* each : changes) {
+    const auto& change = *each;
     if (change.type == ChangeType::Add) continue;
     token(starcoder2_->file);
     add_text(document, (change.old_path.empty() ? change.path : change.old_path) + "\n", report);
@@ -102,10 +111,10 @@ EncodedDocument GitDocuments::pull_request(const Commit& commit, DropReport& rep
     add_text(document, hunk_side(change.hunks, false), report);
   }
   token(starcoder2_->diff);
-  for (const auto& change : commit.changes) {
+  for (const auto* change : changes) {
     token(starcoder2_->file);
-    add_text(document, change.path + "\n", report);
-    std::string_view rest = change.hunks;
+    add_text(document, change->path + "\n", report);
+    std::string_view rest = change->hunks;
     while (!rest.empty()) {
       const auto next = std::min(rest.find("\n@@ "), rest.size() - 1) + 1;
       token(starcoder2_->hunk);
@@ -116,40 +125,39 @@ EncodedDocument GitDocuments::pull_request(const Commit& commit, DropReport& rep
   return document;
 }
 
+GitDocuments::Changes GitDocuments::useful_changes(const Commit& commit, DropReport& report) {
+  Changes useful;
+  for (const auto& change : commit.changes) {
+    if (change.type == ChangeType::Delete) {
+      report.drop("deleted_file", {change.path, commit.hash, ""});
+    } else if (change.hunks.empty()) {
+      report.drop("no_content_change", {change.path, commit.hash, ""});
+    } else {
+      useful.push_back(&change);
+    }
+  }
+  return useful;
+}
+
 std::vector<EncodedDocument> GitDocuments::commit(const Commit& commit, DropReport& report) {
   std::vector<EncodedDocument> documents;
+  const auto add_whole = [&](const std::string& path, const std::string& text) {
+    documents.push_back(new_document(path, commit.hash, "commit"));
+    add_text(documents.back(), text, report);
+  };
   if (options_.commit == DocumentForm::Seed) {
-    EncodedDocument document;
-    document.info = {commit.changes.empty() ? "" : commit.changes.front().path, commit.hash,
-                     "commit"};
-    add_text(document, seed_commit(commit), report);
-    documents.push_back(std::move(document));
+    add_whole(commit.changes.empty() ? "" : commit.changes.front().path, seed_commit(commit));
     return documents;
   }
-  auto useful = commit;
-  std::erase_if(useful.changes, [&](const FileChange& change) {
-    const bool deleted = change.type == ChangeType::Delete;
-    if (deleted) report.drop("deleted_file", {change.path, commit.hash, ""});
-    if (!deleted && change.hunks.empty()) {
-      report.drop("no_content_change", {change.path, commit.hash, ""});
-    }
-    return deleted || change.hunks.empty();
-  });
-  if (useful.changes.empty()) {
+  const auto changes = useful_changes(commit, report);
+  if (changes.empty()) {
     if (commit.parents.size() > 1) report.drop("merge", {"", commit.hash, ""});
-    return documents;
-  }
-  if (options_.commit == DocumentForm::Special && starcoder_) {
-    for (const auto& change : useful.changes) {
-      documents.push_back(file_change(commit, change, report));
-    }
+  } else if (options_.commit == DocumentForm::Special && starcoder_) {
+    for (const auto* change : changes) documents.push_back(file_change(commit, *change, report));
   } else if (options_.commit == DocumentForm::Special && starcoder2_) {
-    documents.push_back(pull_request(useful, report));
+    documents.push_back(pull_request(commit, changes, report));
   } else {
-    EncodedDocument document;
-    document.info = {useful.changes.front().path, commit.hash, "commit"};
-    add_text(document, plain_commit(useful), report);
-    documents.push_back(std::move(document));
+    add_whole(changes.front()->path, plain_commit(commit, changes));
   }
   return documents;
 }
@@ -161,8 +169,7 @@ std::vector<EncodedDocument> GitDocuments::file(const SnapshotFile& file, DropRe
     return {};
   }
   if (options_.snapshot == DocumentForm::Seed) return seed_file(file, report);
-  EncodedDocument document;
-  document.info = info;
+  auto document = new_document(info.path, info.commit, info.kind);
   if (options_.snapshot == DocumentForm::Special && file_token_) {
     if (repository_token_) {
       document.ids.push_back(*repository_token_);
@@ -192,10 +199,8 @@ std::string GitDocuments::seed_commit(const Commit& commit) {
 std::vector<EncodedDocument> GitDocuments::seed_file(const SnapshotFile& file, DropReport& report) {
   std::vector<EncodedDocument> documents;
   for (const auto& text : seed_file_texts(file, options_.branch, options_.head)) {
-    EncodedDocument document;
-    document.info = {file.path, options_.head, "file"};
-    add_text(document, text, report);
-    documents.push_back(std::move(document));
+    documents.push_back(new_document(file.path, options_.head, "file"));
+    add_text(documents.back(), text, report);
   }
   return documents;
 }

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ubique/data/code/git/git_history.h"
-#include "ubique/data/code/text_encoder.h"
+#include "ubique/data/code/git/line_encoder.h"
 
 namespace ubique::data {
 
@@ -53,14 +53,18 @@ class GitDocuments {
     std::int32_t repository, pr, base, file, base_code, diff, hunk;
   };
 
+  /// The changes of a commit that give a text.
+  using Changes = std::vector<const FileChange*>;
+
+  static Changes useful_changes(const Commit& commit, DropReport& report);
   void add_text(EncodedDocument& document, std::string_view text, DropReport& report);
   EncodedDocument file_change(const Commit& commit, const FileChange& change, DropReport& report);
-  EncodedDocument pull_request(const Commit& commit, DropReport& report);
+  EncodedDocument pull_request(const Commit& commit, const Changes& changes, DropReport& report);
   std::string seed_commit(const Commit& commit);
   std::vector<EncodedDocument> seed_file(const SnapshotFile& file, DropReport& report);
 
   GitFormOptions options_;
-  TextEncoder& encoder_;
+  LineEncoder encoder_;
   std::optional<StarCoder> starcoder_;
   std::optional<StarCoder2> starcoder2_;
   std::optional<std::int32_t> repository_token_, file_token_;

@@ -240,6 +240,7 @@ std::string unquote_git_path(std::string_view path) {
 
 std::string hunk_side(std::string_view hunks, bool after) {
   std::string text;
+  text.reserve(hunks.size());
   bool first = true, taken = false;
   while (!hunks.empty()) {
     const auto end = std::min(hunks.find('\n'), hunks.size());
@@ -265,7 +266,9 @@ std::string hunk_side(std::string_view hunks, bool after) {
 
 void read_history(const std::filesystem::path& repository, const HistoryOptions& options,
                   DropReport& report, const std::function<void(Commit&&)>& receive) {
+  // Old files are made from newer ones, which git forgets with its usual 96 MiB in a long history.
   auto arguments = size_setting(options);
+  append_arguments(arguments, {"-c", "core.deltaBaseCacheLimit=256m"});
   append_arguments(arguments, {"log", "--topo-order", "--reverse", "--encoding=UTF-8", "-M",
                                "--format=tformat:%x00%H%x00%P%x00%an%x00%at%x00%ct%x00%B%x00"});
   append_arguments(arguments, patch_arguments(options.context));

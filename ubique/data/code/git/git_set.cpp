@@ -6,12 +6,12 @@
 #include <charconv>
 
 #include "ubique/base/error.h"
-#include "ubique/base/ordered_workers.h"
 #include "ubique/base/text/names.h"
 #include "ubique/base/text/printable.h"
 #include "ubique/base/text/text.h"
 #include "ubique/data/code/code_set_writer.h"
 #include "ubique/data/code/git/git_stream.h"
+#include "ubique/data/code/git/unit_placing.h"
 #include "ubique/data/code/tokenizer_hash.h"
 
 namespace ubique::data {
@@ -224,10 +224,10 @@ GitSetResult make_git_set(const fs::path& repository, const fs::path& folder,
       range_to_read(repository, old ? text_at(old->source, "head") : std::string(), result.head);
 
   TextEncoder encoder(tokenizer);
-  GitDocuments documents(
-      {options.commit_form, options.snapshot_form, options.seed_diffs, repository_name(repository),
-       branch_name(repository, options), result.head},
-      encoder);
+  const auto name = repository_name(repository);
+  GitDocuments documents({options.commit_form, options.snapshot_form, options.seed_diffs, name,
+                          branch_name(repository, options), result.head},
+                         encoder);
   result.special = documents.special_name();
   TextEncoder filter_encoder(tokenizer);
   DropReport filter_report;
@@ -241,19 +241,9 @@ GitSetResult make_git_set(const fs::path& repository, const fs::path& folder,
   }
   auto writer = old ? std::make_unique<CodeSetWriter>(folder, *old)
                     : std::make_unique<CodeSetWriter>(folder, tokenizer, tokenizer.size());
-  // This thread parses and encodes, another one filters and writes, while git makes the next patch.
-  using Unit = std::vector<EncodedDocument>;
-  OrderedWorkers<Unit> placing(
-      [&](Unit&& unit) {
-        for (const auto& placed : filter.place(std::move(unit))) {
-          writer->add(placed.val ? kValSplit : kTrainSplit, placed.document);
-          ++result.documents;
-        }
-      },
-      1);
-  const auto place = [&](Unit&& unit) {
-    const auto shared = std::make_shared<Unit>(std::move(unit));
-    placing.push([shared] { return std::move(*shared); });
+  UnitPlacing placing(filter, *writer);
+  const auto place = [&](UnitPlacing::Unit&& unit) {
+    placing.push(std::move(unit));
     if (progress) progress(result.commits + result.files);
   };
   const auto history = history_options(options, range);
@@ -270,11 +260,10 @@ GitSetResult make_git_set(const fs::path& repository, const fs::path& folder,
       place(documents.file(file, result.report));
     });
   }
-  placing.finish();
+  result.documents = placing.finish();
   result.report.add(filter_report);
   auto& header = writer->header();
-  header.source = {
-      {"kind", "git"}, {"repository", repository_name(repository)}, {"head", result.head}};
+  header.source = {{"kind", "git"}, {"repository", name}, {"head", result.head}};
   header.options = options_json(options);
   header.state = {{"units", filter.units()}};
   header.dropped = added_counts(header.dropped, result.report.counts());

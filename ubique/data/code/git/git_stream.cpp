@@ -37,6 +37,7 @@ std::vector<std::string> git_command(const std::filesystem::path& repository,
                                       "LC_ALL=C",
                                       "GIT_TERMINAL_PROMPT=0",
                                       "GIT_OPTIONAL_LOCKS=0",
+                                      "GIT_FLUSH=0",  // not after each commit
                                       "git",
                                       "-C",
                                       repository.string(),
@@ -69,7 +70,7 @@ GitStream::GitStream(const std::filesystem::path& repository,
     : program_(git_command(repository, arguments), PipeEnd::Read), buffer_(kGitBuffer) {}
 
 bool GitStream::fill() {
-  // What a pipe holds at once is 64 KiB: waiting for more would keep git from going on.
+  // What every pipe holds at once is 64 KiB: waiting for more might keep git from going on.
   constexpr std::size_t kPiece = 1U << 16U;
   end_ = read_fully(program_.descriptor(), std::as_writable_bytes(std::span(buffer_).first(kPiece)),
                     "git");

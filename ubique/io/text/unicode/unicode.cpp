@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binary search in the Unicode tables; ASCII by a table.
+// Binary search in the Unicode tables.
 #include "ubique/io/text/unicode/unicode.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 #include <vector>
 
@@ -28,25 +27,12 @@ bool is_white_space(std::uint32_t point) {
          point == 0x202F || point == 0x205F || point == 0x3000;
 }
 
-CharacterClass search_class(std::uint32_t point) {
+}  // namespace
+
+CharacterClass wide_character_class(char32_t point) {
   if (is_white_space(point)) return CharacterClass::Space;
   if (lies_in(kLetterRanges, point)) return CharacterClass::Letter;
   return lies_in(kNumberRanges, point) ? CharacterClass::Number : CharacterClass::Other;
-}
-
-std::array<CharacterClass, 128> ascii_classes() {
-  std::array<CharacterClass, 128> classes{};
-  for (std::uint32_t point = 0; point < classes.size(); ++point) {
-    classes[point] = search_class(point);
-  }
-  return classes;
-}
-
-}  // namespace
-
-CharacterClass character_class(char32_t point) {
-  static const auto ascii = ascii_classes();
-  return point < ascii.size() ? ascii[point] : search_class(point);
 }
 
 bool is_word_character(char32_t point) {

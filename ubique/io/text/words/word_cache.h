@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tokens of words seen before. Texts repeat their words, and merging is most of the work of
+// The tokens of words or lines seen before. Texts repeat them, and merging is most of the work of
 // encoding. Memory is bounded: when the cache is full, it starts again.
 #pragma once
 
@@ -13,13 +13,29 @@ namespace ubique::io {
 
 class WordCache {
  public:
-  static constexpr std::size_t kLongestWord = 64;  // bytes; longer ones rarely come again
+  struct Limits {
+    std::size_t longest = 64;                   ///< bytes; longer ones rarely come again
+    std::size_t slots = std::size_t{1} << 17U;  ///< a power of two; half of them are filled
+  };
+  WordCache() = default;
+  explicit WordCache(const Limits& limits) : limits_(limits) {}
+
+  struct Key {
+    std::string_view word;
+    std::uint64_t hash = 0;
+  };
+  /// Of a word, whose place begins to be loaded from memory: time passes until it is there.
+  Key key(std::string_view word) const {
+    const auto hash = hash_of(word);
+    if (!slots_.empty()) __builtin_prefetch(&slots_[hash & (slots_.size() - 1)]);
+    return {word, hash};
+  }
 
   /// nullptr data if the word is not there (a known word may have no tokens at all).
-  std::span<const std::int32_t> find(std::string_view word, bool& known) const {
+  std::span<const std::int32_t> find(const Key& key, bool& known) const {
     known = false;
-    if (slots_.empty()) return {};
-    const auto hash = hash_of(word);
+    const auto [word, hash] = key;
+    if (slots_.empty() || word.size() > limits_.longest) return {};
     for (std::size_t probe = 0; probe < kMostProbes; ++probe) {
       const auto& slot = slots_[(hash + probe) & (slots_.size() - 1)];
       if (slot.word_size == kFree) return {};
@@ -32,10 +48,10 @@ class WordCache {
   }
 
   /// Does nothing for a long word, and where too many words have the same place.
-  void add(std::string_view word, std::span<const std::int32_t> ids) {
-    if (word.size() > kLongestWord) return;
+  void add(const Key& key, std::span<const std::int32_t> ids) {
+    const auto [word, hash] = key;
+    if (word.size() > limits_.longest) return;
     if (2 * (count_ + 1) > slots_.size()) grow();
-    const auto hash = hash_of(word);
     auto* slot = free_slot(hash);
     if (slot == nullptr) return;
     *slot = {hash, static_cast<std::uint32_t>(bytes_.size()),
@@ -47,8 +63,7 @@ class WordCache {
   }
 
  private:
-  static constexpr std::size_t kMostProbes = 16, kFirstSlots = 256,
-                               kMostSlots = std::size_t{1} << 17U;
+  static constexpr std::size_t kMostProbes = 16, kFirstSlots = 256;
   static constexpr std::uint16_t kFree = 0xFFFF;
 
   struct Slot {
@@ -60,15 +75,20 @@ class WordCache {
   static std::uint64_t hash_of(std::string_view word) {
     constexpr std::uint64_t kMultiplier = 0x9E37'79B9'7F4A'7C15ULL;
     std::uint64_t hash = word.size() * kMultiplier;
-    while (!word.empty()) {
-      std::uint64_t part = 0;
-      const auto size = word.size() < 8 ? word.size() : 8;
-      std::memcpy(&part, word.data(), size);
+    const auto mix = [&](std::uint64_t part) {
       hash = (hash ^ part) * kMultiplier;
       hash ^= hash >> 29U;
-      word.remove_prefix(size);
+    };
+    for (; word.size() >= 8; word.remove_prefix(8)) {
+      std::uint64_t part = 0;
+      std::memcpy(&part, word.data(), 8);
+      mix(part);
     }
-    return hash;
+    std::uint64_t rest = 0;  // a copy of a size known at run time would be slower
+    for (const char byte : word) rest = rest << 8U | static_cast<unsigned char>(byte);
+    if (!word.empty()) mix(rest);
+    hash *= kMultiplier;
+    return hash ^ hash >> 32U;  // the low bits choose the place
   }
 
   Slot* free_slot(std::uint64_t hash) {
@@ -82,7 +102,7 @@ class WordCache {
   void grow() {
     std::vector<Slot> old;
     old.swap(slots_);
-    if (old.size() == kMostSlots) {
+    if (old.size() == limits_.slots) {
       bytes_.clear();
       ids_.clear();
       old.clear();
@@ -98,7 +118,8 @@ class WordCache {
     }
   }
 
-  std::vector<Slot> slots_;  // a power of two
+  Limits limits_;
+  std::vector<Slot> slots_;
   std::vector<char> bytes_;
   std::vector<std::int32_t> ids_;
   std::size_t count_ = 0;
