@@ -29,30 +29,23 @@ __device__ inline float nf4_scale(const Nf4Scales& scales, long long block) {
 __device__ inline void restore(const unsigned char* packed, const unsigned short* scales,
                                const Nf4Scales& nf4, const float* table, long long first,
                                float (&values)[kLanes]) {
-#if FORMAT == 0
-  const float scale = scale_of(scales[first / 32]);
-#pragma unroll
-  for (int i = 0; i < kLanes; ++i) {
-    values[i] = static_cast<float>(static_cast<signed char>(packed[first + i])) * scale;
-  }
-#elif FORMAT == 1
-  // 16 bytes of a group: the low halves are its first 16 values, the high ones the others.
-  const float scale = scale_of(scales[first / 32]);
+  const float scale = FORMAT == 2 ? nf4_scale(nf4, first / 64) : scale_of(scales[first / 32]);
   const int place = static_cast<int>(first % 32);
-  const unsigned char* bytes = packed + first / 32 * 16 + place % 16;
 #pragma unroll
   for (int i = 0; i < kLanes; ++i) {
-    const int bits = place < 16 ? bytes[i] & 15 : bytes[i] >> 4;
-    values[i] = static_cast<float>(bits - 8) * scale;
+    float value = 0.f;
+    if (FORMAT == 0) {
+      value = static_cast<float>(static_cast<signed char>(packed[first + i]));
+    } else if (FORMAT == 1) {
+      // 16 bytes of a group: the low halves are its first 16 values, the high ones the others.
+      const int byte = packed[first / 32 * 16 + place % 16 + i];
+      value = static_cast<float>((place < 16 ? byte & 15 : byte >> 4) - 8);
+    } else {
+      const int byte = packed[first / 2 + i / 2];
+      value = table[i % 2 == 0 ? byte >> 4 : byte & 15];
+    }
+    values[i] = value * scale;
   }
-#else
-  const float scale = nf4_scale(nf4, first / 64);
-#pragma unroll
-  for (int i = 0; i < kLanes; ++i) {
-    const unsigned char byte = packed[first / 2 + i / 2];
-    values[i] = table[i % 2 == 0 ? byte >> 4 : byte & 15] * scale;
-  }
-#endif
 }
 
 // `pairs` (256, 2): the two values of each byte of NF4, of which 16 are kept: distinct ones lie in
@@ -62,10 +55,10 @@ extern "C" __global__ void restore_quantized(const unsigned char* packed,
                                              const float* pairs, Vector* out, long long vectors) {
   extern __shared__ __align__(16) unsigned char memory[];
   float* values_of_nf4 = reinterpret_cast<float*>(memory);
-#if FORMAT == 2
-  if (threadIdx.x < 16) values_of_nf4[threadIdx.x] = pairs[2 * threadIdx.x + 1];
-  __syncthreads();
-#endif
+  if (FORMAT == 2) {
+    if (threadIdx.x < 16) values_of_nf4[threadIdx.x] = pairs[2 * threadIdx.x + 1];
+    __syncthreads();
+  }
   const long long stride = static_cast<long long>(gridDim.x) * kThreads;
   for (long long i = static_cast<long long>(blockIdx.x) * kThreads + threadIdx.x; i < vectors;
        i += stride) {
