@@ -21,16 +21,28 @@ class RecordingCpu final : public device::Backend {
   c10::Device torch_device(int) const override { return c10::kCPU; }
 
   std::unique_ptr<device::Recording> record(c10::Device, const std::string&,
-                                            const std::function<void()>& work) override {
+                                            const std::function<void()>& work,
+                                            const device::Recording* beside) override {
     if (!records) return nullptr;
-    for (int rehearsal = 0; rehearsal < 3; ++rehearsal) work();
-    if (out_of_memory-- > 0) TORCH_CHECK_WITH(OutOfMemoryError, false, "no room for a recording");
+    try {
+      {
+        const device::InRecordingPhase phase(device::RecordingPhase::Rehearsal);
+        for (int rehearsal = 0; rehearsal < 2; ++rehearsal) work();
+      }
+      const device::InRecordingPhase phase(device::RecordingPhase::Capture);
+      work();
+    } catch (const c10::Error& error) {  // as the backend for CUDA does
+      if (dynamic_cast<const c10::OutOfMemoryError*>(&error) != nullptr) throw;
+      return nullptr;
+    }
+    if (room-- == 0) TORCH_CHECK_WITH(OutOfMemoryError, false, "no room for a recording");
+    if (beside != nullptr) ++shared;
     return std::make_unique<Again>(work);
   }
 
   static inline bool records = false;
-  static inline int out_of_memory = 0;  ///< recordings to come that find no room
-  static inline int replays = 0;
+  static inline int room = -1;  ///< recordings until one finds no room; below 0 = all do
+  static inline int replays = 0, shared = 0;
 
  private:
   struct Again final : device::Recording {
@@ -46,20 +58,21 @@ class RecordingCpu final : public device::Backend {
 /// While it lives, the CPU records.
 class CpuRecords {
  public:
-  explicit CpuRecords(int out_of_memory = 0) {
+  explicit CpuRecords(int room = -1) {
     static const bool registered = [] {
       device::register_backend(std::make_unique<RecordingCpu>());
       return true;
     }();
     RecordingCpu::records = registered;
-    RecordingCpu::out_of_memory = out_of_memory;
-    RecordingCpu::replays = 0;
+    RecordingCpu::room = room;
+    RecordingCpu::replays = RecordingCpu::shared = 0;
   }
   ~CpuRecords() { RecordingCpu::records = false; }
   CpuRecords(const CpuRecords&) = delete;
   CpuRecords& operator=(const CpuRecords&) = delete;
 
   int replays() const { return RecordingCpu::replays; }
+  int shared() const { return RecordingCpu::shared; }  ///< recordings beside another
 };
 
 }  // namespace ubique::test

@@ -10,7 +10,7 @@
 //   record=0     kernels are launched one by one
 //   tile=64      latent frames that are decoded at once, else as `run` chooses
 //   checkpointing=on|off, of `train`
-//   channels_last=1, half=1: the autoencoder's layout, the vocoder in f16; else as `run` chooses
+//   channels_last=1, half=1: the autoencoder's layout, decoding in f16; else as `run` chooses
 // PROFILE=1, TRACE=FILE: see measure.h.
 #include "bench/acestep/bench_acestep.h"
 
@@ -96,7 +96,10 @@ class Song {
       const auto& plan = session.plan();
       const bool last = plan.memory_format.value == probe::Layout::ChannelsLast;
       if (wanted.channels_last.value_or(last)) dcae_->use_channels_last();
-      if (wanted.half.value_or(acestep::halves_vocoder(plan))) vocoder_->compute_in_half();
+      if (wanted.half.value_or(acestep::halves_decoder(plan))) {
+        dcae_->decode_in_half();
+        vocoder_->compute_in_half();
+      }
       decoding_.tile = wanted.tile.value_or(acestep::decode_tile(session.facts()));
     }
     noise_ = at::randn({1, 8, 16, acestep::frames_of(wanted.seconds)}, f32);

@@ -37,7 +37,8 @@ class Backend {
 
   /// (optional) Records work that is then launched as one; see recording.h.
   virtual std::unique_ptr<Recording> record(c10::Device /*device*/, const std::string& /*name*/,
-                                            const std::function<void()>& /*work*/) {
+                                            const std::function<void()>& /*work*/,
+                                            const Recording* /*beside*/) {
     return nullptr;
   }
   /// (optional) What moves data between the devices of several processes; see collectives.h.

@@ -101,12 +101,14 @@ double saved_bytes(const Needs& needs, const MemoryChoice& choice) {
   const auto levels = needs.checkpointing.all();
   const bool recomputes = choice.checkpointing && choice.level < levels.size();
   const double kept = recomputes ? levels[choice.level].kept : 1;
-  double half = static_cast<double>(activations.saved) * kept * padding_factor(needs, choice);
+  const bool fewer = activations.saved_cuda > 0 && choice.kind == Kind::Cuda && choice.batch == 1;
+  const auto saved = fewer ? activations.saved_cuda : activations.saved;
+  const auto saved_f32 = fewer ? 0 : activations.saved_f32;
+  double half = static_cast<double>(saved) * kept * padding_factor(needs, choice);
   if (writes_scores(choice.kind, choice.attention)) {
     half += std::max(score_elements(needs, true) * kept, score_elements(needs, false));
   }
-  const double full =
-      static_cast<double>(activations.saved_f32) * kept + static_cast<double>(activations.loss);
+  const double full = static_cast<double>(saved_f32) * kept + static_cast<double>(activations.loss);
   return half * bytes_of(choice.dtype) + full * kF32;
 }
 

@@ -156,6 +156,7 @@ void check_needs(const Needs& needs) {
   const auto& activations = needs.activations;
   check_ranges(needs, {{"activations.saved", as_double(activations.saved), 0},
                        {"activations.saved_f32", as_double(activations.saved_f32), 0},
+                       {"activations.saved_cuda", as_double(activations.saved_cuda), 0},
                        {"activations.loss", as_double(activations.loss), 0},
                        {"activations.transient", as_double(activations.transient), 0},
                        {"activations.run", as_double(activations.run), 1},

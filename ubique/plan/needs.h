@@ -29,14 +29,19 @@ struct ParameterGroup {
 
 /// Numbers of elements per sample.
 struct ActivationNeed {
-  std::int64_t saved = 0;       ///< kept for the backward pass, in the compute dtype
-  std::int64_t saved_f32 = 0;   ///< the same, in f32 whatever the dtype (norms, indices)
-  std::int64_t loss = 0;        ///< f32 values around the loss, which checkpointing never drops
-  std::int64_t loss_piece = 0;  ///< the same of a loss in pieces: of one piece, whatever the batch
-  std::int64_t transient = 0;   ///< alive beside the saved ones at the peak of the backward pass
-  std::int64_t run = 0;         ///< alive at the peak of inference
-  std::int64_t kv_cache = 0;    ///< keys and values of past tokens, beside `run`
-  std::int64_t largest = 0;     ///< of the largest single tensor
+  std::int64_t saved = 0;      ///< kept for the backward pass, in the compute dtype
+  std::int64_t saved_f32 = 0;  ///< the same, in f32 whatever the dtype (norms, indices)
+  /// On CUDA, of a sample that is alone in its micro-batch, instead of `saved` and `saved_f32`:
+  /// where our kernels compute parts again that plain ops keep; 0 = the same.
+  std::int64_t saved_cuda = 0;
+  std::int64_t loss = 0;  ///< f32 values that checkpointing never drops, as those around the loss
+  /// f32 values of what is computed piece by piece, those of one piece, whatever the batch: a loss,
+  /// weights in fewer bits.
+  std::int64_t loss_piece = 0;
+  std::int64_t transient = 0;  ///< alive beside the saved ones at the peak of the backward pass
+  std::int64_t run = 0;        ///< alive at the peak of inference
+  std::int64_t kv_cache = 0;   ///< keys and values of past tokens, beside `run`
+  std::int64_t largest = 0;    ///< of the largest single tensor
 };
 
 struct InputNeed {
@@ -119,6 +124,7 @@ struct Needs {
   bool f32_on_metal = false;  ///< half precision gave NaNs on Metal: used there only on request
   bool dropout = false;
   bool fixed_shapes = true;
+  bool shapes_repeat = false;     ///< not fixed, but a few come again and again in training
   bool graph_capturable = false;  ///< inference never synchronises with the host
   bool train_capturable = false;  ///< a whole update never does
   std::string optimizer = "adamw";

@@ -83,6 +83,7 @@ ActivationNeed read_activations(const Config& config) {
   need.saved = config.get("saved", need.saved);
   need.saved_f32 = config.get("saved_f32", need.saved_f32);
   need.loss = config.get("loss", need.loss);
+  need.saved_cuda = config.get("saved_cuda", need.saved_cuda);
   need.loss_piece = config.get("loss_piece", need.loss_piece);
   need.transient = config.get("transient", need.transient);
   need.run = config.require<std::int64_t>("run");
@@ -221,6 +222,7 @@ Needs read_needs(const Config& config) {
   read_tolerance(config, needs);
   needs.dropout = config.get("dropout", needs.dropout);
   needs.fixed_shapes = config.get("fixed_shapes", needs.fixed_shapes);
+  needs.shapes_repeat = config.get("shapes_repeat", needs.shapes_repeat);
   needs.graph_capturable = config.get("graph_capturable", needs.graph_capturable);
   needs.train_capturable = config.get("train_capturable", needs.train_capturable);
   needs.optimizer = config.get("optimizer", needs.optimizer);

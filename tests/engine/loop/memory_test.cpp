@@ -70,7 +70,7 @@ TEST_CASE("trainer: out of memory during recording leaves the state unchanged") 
   train(enough, asked_plan(4), toy_options(scratch / "enough"));
   for (const bool asked : {true, false}) {  // in the first update, or in the trial before it
     CAPTURE(asked);
-    const CpuRecords cpu(1);
+    const CpuRecords cpu(/*room=*/0);
     ToyTask tight(toy_recipe(2), small);
     tight.data = ToyDataset(12, 0);
     auto plan = asked ? asked_plan(4) : toy_plan(4);

@@ -32,6 +32,8 @@ TEST_CASE("runtime: graphs, kernels, pinned memory and copies") {
   host_bound.graph_capturable = false;
   auto varying_updates = varying_model();
   varying_updates.train_capturable = true;
+  auto repeated = varying_updates;
+  repeated.shapes_repeat = true;
   auto volta = machine("t4");
   volta.capability = 70;
   const auto stale = probed({fault("transfer.non_blocking", DType::F32)});
@@ -45,6 +47,7 @@ TEST_CASE("runtime: graphs, kernels, pinned memory and copies") {
        "repeat within"},
       {"varying batches", "h200", unmeasured, varying_updates, "", "graph_capture=off",
        "shapes vary"},
+      {"batches of a few shapes", "h200", unmeasured, repeated, "", "graph_capture=on", "of each"},
       {"host in the loop", "h200", unmeasured, host_bound, "mode: run", "graph_capture=off",
        "synchronises with the host"},
       {"unwanted", "h200", unmeasured, conv_model(2), "graph_capture: off", "graph_capture=off",

@@ -107,8 +107,9 @@ class CudaBackend final : public device::Backend {
   }
 
   std::unique_ptr<device::Recording> record(c10::Device device, const std::string& name,
-                                            const std::function<void()>& work) override {
-    return cuda::record(device, name, work);
+                                            const std::function<void()>& work,
+                                            const device::Recording* beside) override {
+    return cuda::record(device, name, work, beside);
   }
 
   /// LibTorch's CUDA library, which is loaded by now, has loaded NCCL.

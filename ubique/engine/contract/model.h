@@ -46,6 +46,9 @@ class Model {
   /// by apply_plan() and written in place. A tensor with a row for each sample of an update is
   /// shared out among the ranks as the samples are.
   virtual NamedTensors persistent_state() { return {}; }
+  /// What steps read beside parameters, persistent state and batch, made by the first step that
+  /// needs it and replaced by longer ones: a recorded step keeps them.
+  virtual std::vector<at::Tensor> tables() const { return {}; }
   /// Leaf tensors beside the parameters that received gradients since the last commit_state(), for
   /// the task's own optimizer.
   virtual NamedTensors extra_leaves() { return {}; }

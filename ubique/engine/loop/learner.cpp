@@ -86,7 +86,8 @@ Learner::Learner(Task& task, const plan::Plan& plan, c10::Device device, std::in
 
 void Learner::set_plan(const plan::Plan& plan) {
   plan_ = plan;
-  recorded_.reset();
+  pending_ = nullptr;
+  recorded_.clear();
   if (!ranks_) return;
   const Shard shard{world_.rank(), world_.size(), plan.effective_batch.value,
                     plan.micro_batch.value};
@@ -110,7 +111,7 @@ void Learner::add(const Batch& batch) {
 }
 
 UpdateResult Learner::finish(std::int64_t step) {
-  if (replay_pending_) return finish_recorded(step);
+  if (pending_ != nullptr) return finish_recorded(step);
   const c10::NoGradGuard no_gradients;
   if (ranks_) {
     ranks_->reduce(*sum_, statistics_);
@@ -163,8 +164,7 @@ void Learner::apply_update(UpdateResult& result) {
 void Learner::discard() {
   sum_.reset();
   if (shards_) shards_->discard();
-  replay_pending_ = false;
-  if (recorded_ && !recorded_->work) recorded_.reset();
+  pending_ = nullptr;
   model_.discard_state();
   optimizer_->zero_grad();
   statistics_.restore();

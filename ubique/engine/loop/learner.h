@@ -44,8 +44,8 @@ class Learner {
           const dist::World& world = dist::world());
 
   /// begin, add (once or more), then finish; or discard, which restores the state before begin.
-  /// With the plan's graph_capture, an update of one batch is recorded once and replayed from then
-  /// on. Out-of-memory errors come from add() only.
+  /// With the plan's graph_capture, an update of one batch is recorded once for its shapes and
+  /// replayed from then on. Out-of-memory errors come from add() only.
   void begin();
   void add(const Batch& batch);  ///< on the host
   UpdateResult finish(std::int64_t step);
@@ -96,10 +96,13 @@ class Learner {
   void add_in_step(const Batch& batch);
   GradientNorm prepare_gradients();
   void apply_update(UpdateResult& result);
+  struct Recorded;
+  Recorded* find_recorded(const Batch& batch) const;
   bool is_recordable(const Batch& batch) const;
   void add_recorded(const Batch& batch);
+  void add_unrecorded(const Batch& batch);
   UpdateResult finish_recorded(std::int64_t step);
-  void record();
+  std::unique_ptr<Recorded> record(const Batch& batch);
   std::vector<at::Tensor> changing_state() const;
 
   Task& task_;
@@ -124,11 +127,12 @@ class Learner {
   /// A recorded update of one batch, with the tensors that each replay reads and writes.
   struct Recorded {
     Batch batch;  // on the device
-    UpdateResult result;
-    std::unique_ptr<device::Recording> work;
+    UpdateResult result = {};
+    std::vector<at::Tensor> tables = {};  // of the model, that must live as long
+    std::unique_ptr<device::Recording> work = {};
   };
-  std::optional<Recorded> recorded_;
-  bool replay_pending_ = false;  // finish() has to replay recorded_
+  std::vector<std::unique_ptr<Recorded>> recorded_;  // of batches of different shapes
+  Recorded* pending_ = nullptr;                      // finish() has to replay it
 };
 
 /// The scope of Learner::in_eval_mode.

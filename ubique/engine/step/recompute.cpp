@@ -7,6 +7,9 @@
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/csrc/autograd/custom_function.h>
 
+#include <optional>
+
+#include "ubique/device/recording.h"
 #include "ubique/engine/step/autocast.h"
 #include "ubique/engine/step/generators.h"
 
@@ -25,13 +28,17 @@ struct SecondPass {
   SecondPass& operator=(const SecondPass&) = delete;
 };
 
+using device::RecordingPhase;
+
+bool is_capturing() { return device::recording_phase() == RecordingPhase::Capture; }
+
 /// State of the first pass that the second one needs to repeat it.
 struct FirstPass : torch::CustomClassHolder {
   FirstPass(RecomputedFunction given, Hold keeping, c10::Device where)
       : function(std::move(given)),
         hold(std::move(keeping)),
         device(where),
-        generators(generator_states(where)),
+        generators(is_capturing() ? GeneratorStates() : generator_states(where)),
         autocast(autocast_state(where.type())) {}
 
   std::shared_ptr<void> held() const { return hold ? hold() : nullptr; }
@@ -43,6 +50,16 @@ struct FirstPass : torch::CustomClassHolder {
   AutocastState autocast;
 };
 
+/// A replay repeats what the device did, not that the host set its generators back: the second pass
+/// would draw other numbers than the first.
+void refuse_draws(const FirstPass& first) {
+  const auto now = generator_states(first.device);
+  const auto& before = first.generators;
+  const bool same = at::equal(now.cpu, before.cpu) &&
+                    (!now.device.defined() || at::equal(now.device, before.device));
+  TORCH_CHECK(same, "a part that is computed twice draws random numbers");
+}
+
 /// Inputs detached from the graph, so that the segment's backward pass ends at them.
 std::vector<at::Tensor> detached(const variable_list& saved) {
   std::vector<at::Tensor> inputs;
@@ -53,8 +70,11 @@ std::vector<at::Tensor> detached(const variable_list& saved) {
 }
 
 at::Tensor second_pass(const FirstPass& first, const std::vector<at::Tensor>& inputs) {
-  const ScopedGenerators keep(first.device);
-  restore_generators(first.device, first.generators);
+  std::optional<ScopedGenerators> keep;
+  if (!is_capturing()) {
+    keep.emplace(first.device);
+    restore_generators(first.device, first.generators);
+  }
   auto state = first.autocast;
   if (first.hold) state.cache = false;  // what is held must not live on as a cast copy
   const Autocast autocast(first.device.type(), state);
@@ -74,7 +94,9 @@ struct Recompute : torch::autograd::Function<Recompute> {
     uncached.cache = false;
     const Autocast autocast(first->device.type(), uncached);
     const auto held = first->held();
-    return first->function(inputs.vec());
+    auto result = first->function(inputs.vec());
+    if (device::recording_phase() == RecordingPhase::Rehearsal) refuse_draws(*first);
+    return result;
   }
 
   static variable_list backward(AutogradContext* context, const variable_list& gradients) {

@@ -19,7 +19,8 @@ using RecomputedFunction = std::function<at::Tensor(const std::vector<at::Tensor
 
 /// function(inputs), with the same gradients as a plain call. `function` may use parameters freely;
 /// other tensors that need a gradient must be inputs. `function` is kept until the backward pass:
-/// everything it refers to must live until then.
+/// everything it refers to must live until then. Work that is recorded (device/recording.h) must
+/// not draw random numbers in it.
 at::Tensor recompute(const RecomputedFunction& function, const std::vector<at::Tensor>& inputs,
                      const Hold& hold = {});
 

@@ -31,6 +31,16 @@ Choice<bool> choose_fused(const Context& context) {
           {{"off", "more passes over memory"}}};
 }
 
+std::string why_captured(const Context& context) {
+  const bool fixed = context.needs.fixed_shapes;
+  if (context.train()) {
+    return fixed ? "fixed shapes: one launch for a whole update"
+                 : "a few shapes come again and again: one launch for a whole update of each";
+  }
+  return fixed ? "fixed shapes: one launch for a whole inference"
+               : "shapes repeat within an inference: one launch for each of its passes";
+}
+
 Choice<bool> choose_graph_capture(const Context& context) {
   const auto wish = context.wishes.graph_capture;
   if (wish == Toggle::Off) return {false, "as asked", {}};
@@ -43,7 +53,7 @@ Choice<bool> choose_graph_capture(const Context& context) {
     why = "this model's inference is recorded, its training steps are not";
   } else if (!context.needs.graph_capturable) {
     why = "the model synchronises with the host within a step";
-  } else if (context.train() && !context.needs.fixed_shapes) {
+  } else if (context.train() && !context.needs.fixed_shapes && !context.needs.shapes_repeat) {
     why = "shapes vary: every shape would need a graph";
   }
   check(
@@ -52,11 +62,7 @@ Choice<bool> choose_graph_capture(const Context& context) {
       context.facts.label(), why);
   if (!why.empty()) return {false, why, {}};
   return {true,
-          wish == Toggle::On ? "as asked"
-          : context.train()  ? "fixed shapes: one launch for a whole update"
-          : context.needs.fixed_shapes
-              ? "fixed shapes: one launch for a whole inference"
-              : "shapes repeat within an inference: one launch for each of its passes",
+          wish == Toggle::On ? "as asked" : why_captured(context),
           {{"off", "a launch per kernel"}}};
 }
 

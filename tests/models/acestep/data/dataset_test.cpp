@@ -5,6 +5,7 @@
 
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include <set>
 
@@ -121,6 +122,28 @@ TEST_CASE("song samples: an update holds songs of like length, an epoch each son
   CHECK(padding * 50 < frames);
   CHECK(dataset.largest(2).size() == 2);
   CHECK(dataset.largest(1).at(0) == 5);  // the longest song
+}
+
+TEST_CASE("song samples: tags and lyrics come in multiples, with their padding behind") {
+  const PreparedSongs songs;
+  const auto padded = songs.dataset({.token_multiple = 32}).load({0}, randoms());
+  const auto exact = songs.dataset({.token_multiple = 1}).load({0}, randoms());
+  CHECK_FALSE(exact.tensors.contains("order"));
+  for (const char* name : {"text", "lyric"}) {
+    CAPTURE(name);
+    const auto ids = padded.tensors.at(fmt::format("{}_ids", name));
+    const auto mask = padded.tensors.at(fmt::format("{}_mask", name));
+    const auto own = exact.tensors.at(fmt::format("{}_ids", name));
+    CHECK(ids.size(1) % 32 == 0);
+    CHECK(at::equal(ids.slice(1, 0, own.size(1)), own));
+    CHECK(mask.slice(1, own.size(1)).sum().item<double>() == 0);
+  }
+  const auto order = padded.tensors.at("order");
+  const auto read = at::cat({at::ones({1, 1}, at::kLong), padded.tensors.at("text_mask"),
+                             padded.tensors.at("lyric_mask")},
+                            1)
+                        .gather(1, order);
+  CHECK(at::equal(std::get<0>(read.sort(1, true)), read));
 }
 
 TEST_CASE("song samples: crops are stretches of the song at any place") {

@@ -10,7 +10,10 @@
 #include "ubique/base/error.h"
 #include "ubique/device/profile.h"
 #include "ubique/device/runtime.h"
+#include "ubique/models/acestep/net/adapter.h"
+#include "ubique/models/acestep/net/train_needs.h"
 #include "ubique/models/acestep/use/sound/decode_stream.h"
+#include "ubique/plan/memory.h"
 #include "ubique/plan/plan.h"
 
 using namespace ubique;
@@ -26,6 +29,28 @@ plan::Plan planned(const char* machine, const acestep::SongSize& song, std::int6
 }
 
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+
+/// Predicted GB of an update of adapters of rank 16 on a minute, in bf16 on a card.
+double adapter_gb(std::optional<kernels::QuantFormat> form, bool checkpointing) {
+  const acestep::NetworkConfigs networks;
+  auto config = networks.transformer;
+  config.projectors = false;
+  acestep::TrainUse use{.size = {.frames = 645, .context = 301}};
+  use.adapters = nn::count_values(acestep::adapter_shapes(config, {}));
+  use.text = nn::count_values(acestep::parameter_shapes(networks.text));
+  if (form) {
+    use.quantized.numbers = acestep::quantized_values(config, *form);
+    use.quantized.bytes = static_cast<std::int64_t>(static_cast<double>(use.quantized.numbers) *
+                                                    kernels::bytes_each(*form, true));
+    use.quantized.largest = config.hidden() * 2 * config.inner();
+  }
+  const plan::MemoryChoice choice{.kind = device::Kind::Cuda,
+                                  .dtype = DType::BF16,
+                                  .attention = plan::Attention::Efficient,
+                                  .checkpointing = checkpointing};
+  const auto needs = acestep::train_needs(config, use);
+  return static_cast<double>(plan::predict_memory(needs, choice, 100 * kGiB).total) / 1e9;
+}
 
 }  // namespace
 
@@ -85,4 +110,17 @@ TEST_CASE("acestep needs: absurd settings of plan are refused") {
   refused("seconds", "36000");
   refused("steps", "0");
   refused("weights", "int3");
+}
+
+TEST_CASE("acestep needs: updates of adapters take what was measured on an H200, within 10 %") {
+  CHECK(adapter_gb({}, false) == doctest::Approx(7.55).epsilon(0.1));
+  CHECK(adapter_gb({}, true) == doctest::Approx(6.5).epsilon(0.1));
+  CHECK(adapter_gb(kernels::QuantFormat::Nf4, true) < 3.5 * 1.073741824);
+}
+
+TEST_CASE("acestep needs: updates are recorded, unless the host reads lengths of features") {
+  const acestep::DitConfig config;
+  CHECK(acestep::train_needs(config, {}).train_capturable);
+  CHECK(acestep::train_needs(config, {}).shapes_repeat);
+  CHECK_FALSE(acestep::train_needs(config, {.size = {.features = true}}).train_capturable);
 }

@@ -108,7 +108,7 @@ TEST_CASE("acestep: a device that cannot record, or has no memory for it, launch
   const auto expected = small.song(contexts, nullptr);
   acestep::PassRecorder without;
   CHECK(distance(small.song(contexts, &without), expected) < 1e-4);
-  const CpuRecords full(1);
+  const CpuRecords full(/*room=*/0);
   acestep::PassRecorder recorder;
   CHECK(distance(small.song(contexts, &recorder), expected) < 1e-4);
   CHECK(full.replays() == 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Uses LibTorch's at::cuda::CUDAGraph, which keeps a graph's memory private. Its header needs
-// CUDA's headers, and its library is loaded, not linked: five functions are looked up by their
+// CUDA's headers, and its library is loaded, not linked: six functions are looked up by their
 // mangled names.
 #include "graph.h"
 
@@ -32,8 +32,9 @@ struct GraphFunctions {
       "_ZN2at4cuda9CUDAGraph13capture_beginESt4pairIyyE21cudaStreamCaptureMode");
   void (*end)(void* graph) = find<void(void*)>("_ZN2at4cuda9CUDAGraph11capture_endEv");
   void (*replay)(void* graph) = find<void(void*)>("_ZN2at4cuda9CUDAGraph6replayEv");
+  PoolId (*pool)(void* graph) = find<PoolId(void*)>("_ZN2at4cuda9CUDAGraph4poolEv");
 
-  bool complete() const { return construct && destroy && begin && end && replay; }
+  bool complete() const { return construct && destroy && begin && end && replay && pool; }
 
  private:
   template <typename Function>
@@ -49,13 +50,22 @@ const GraphFunctions& functions() {
 
 class CudaGraph final : public device::Recording {
  public:
-  CudaGraph() { functions().construct(memory_.data(), false); }
+  /// `beside`: a graph whose memory it shares, or null. The allocator gives freed memory again only
+  /// to work of the same stream.
+  CudaGraph(c10::Device device, const CudaGraph* beside)
+      : stream_(beside != nullptr ? beside->stream_
+                                  : c10::impl::VirtualGuardImpl(device.type())
+                                        .getStreamFromGlobalPool(device, false)),
+        shared_(beside != nullptr ? beside->pool() : PoolId{0, 0}) {
+    functions().construct(memory_.data(), false);
+  }
   ~CudaGraph() override { functions().destroy(memory_.data()); }
   CudaGraph(const CudaGraph&) = delete;
   CudaGraph& operator=(const CudaGraph&) = delete;
 
   void capture(const std::function<void()>& work) {
-    functions().begin(memory_.data(), {0, 0}, kThreadLocal);
+    const device::InRecordingPhase phase(device::RecordingPhase::Capture);
+    functions().begin(memory_.data(), shared_, kThreadLocal);
     try {
       work();
     } catch (...) {
@@ -68,32 +78,41 @@ class CudaGraph final : public device::Recording {
     functions().end(memory_.data());
   }
   void replay() override { functions().replay(memory_.data()); }
+  c10::Stream stream() const { return stream_; }
 
  private:
+  PoolId pool() const { return functions().pool(memory_.data()); }
+
+  c10::Stream stream_;  // that it is recorded on: the default stream cannot be
+  PoolId shared_;
   // Storage for the CUDAGraph object, which has about 200 bytes.
-  alignas(std::max_align_t) std::array<std::byte, 4096> memory_{};
+  alignas(std::max_align_t) mutable std::array<std::byte, 4096> memory_{};
 };
+
+void rehearse(c10::Device device, const std::function<void()>& work) {
+  const device::InRecordingPhase phase(device::RecordingPhase::Rehearsal);
+  for (int i = 0; i < kWarmupRuns; ++i) work();
+  device::synchronize(device);
+}
 
 }  // namespace
 
 std::unique_ptr<device::Recording> record(c10::Device device, const std::string& name,
-                                          const std::function<void()>& work) {
+                                          const std::function<void()>& work,
+                                          const device::Recording* beside) {
   if (!functions().complete()) {
     log::warn_once("cuda.graph",
                    "[cuda.graph] this LibTorch has other functions for CUDA graphs than we know: "
                    "kernels are launched one by one.");
     return nullptr;
   }
-  // The default stream cannot be recorded.
-  const c10::impl::VirtualGuardImpl guard(device.type());
   device::synchronize(device);
-  const c10::StreamGuard aside(guard.getStreamFromGlobalPool(device, false));
+  auto graph = std::make_unique<CudaGraph>(device, dynamic_cast<const CudaGraph*>(beside));
+  const c10::StreamGuard aside(graph->stream());
   try {
-    for (int i = 0; i < kWarmupRuns; ++i) work();
-    device::synchronize(device);
+    rehearse(device, work);
     // The graph allocates from its own pool, which cannot reuse the memory of the warm-up runs.
     device::empty_cache(device);
-    auto graph = std::make_unique<CudaGraph>();
     graph->capture(work);
     device::synchronize(device);
     return graph;

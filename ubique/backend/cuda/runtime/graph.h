@@ -7,6 +7,7 @@
 namespace ubique::backend::cuda {
 
 std::unique_ptr<device::Recording> record(c10::Device device, const std::string& name,
-                                          const std::function<void()>& work);
+                                          const std::function<void()>& work,
+                                          const device::Recording* beside);
 
 }  // namespace ubique::backend::cuda

@@ -144,7 +144,7 @@ engine::Outcome run_song(const engine::Request& request) {
   auto parts =
       open_parts(opened, session.torch_device(), probe::to_torch(session.plan().dtype.value));
   if (session.plan().memory_format.value == probe::Layout::ChannelsLast) parts.use_channels_last();
-  if (halves_vocoder(session.plan())) parts.use_half_vocoder();
+  if (halves_decoder(session.plan())) parts.use_half_decoder();
   if (weights) parts.keep_transformer_in(*weights);
   const engine::RankJobs share(song.variations);
   const SongOptions options{.batch = std::min(song.variations, session.plan().micro_batch.value),

@@ -14,18 +14,20 @@ struct PaddedIds {
   at::Tensor ids, mask;
 };
 
-PaddedIds padded_ids(const std::vector<const std::vector<std::int32_t>*>& rows) {
+PaddedIds padded_ids(const std::vector<const std::vector<std::int32_t>*>& rows,
+                     std::int64_t multiple) {
   std::size_t longest = 1;
   for (const auto* row : rows) longest = std::max(longest, row->size());
+  const auto length = static_cast<std::size_t>(rounded_up(longest, multiple));
   const std::vector<std::int64_t> shape = {static_cast<std::int64_t>(rows.size()),
-                                           static_cast<std::int64_t>(longest)};
+                                           static_cast<std::int64_t>(length)};
   PaddedIds padded{at::zeros(shape, at::kLong), at::zeros(shape, at::kLong)};
   auto* ids = padded.ids.mutable_data_ptr<std::int64_t>();
   auto* mask = padded.mask.mutable_data_ptr<std::int64_t>();
   for (std::size_t row = 0; row < rows.size(); ++row) {
     for (std::size_t i = 0; i < rows[row]->size(); ++i) {
-      ids[row * longest + i] = (*rows[row])[i];
-      mask[row * longest + i] = 1;
+      ids[row * length + i] = (*rows[row])[i];
+      mask[row * length + i] = 1;
     }
   }
   return padded;
@@ -86,7 +88,8 @@ engine::Batch SongDataset::collate(const std::vector<Sample>& samples) const {
     sigmas.push_back(sample.sigma);
     keep.push_back(sample.keep_text ? 1 : 0);
   }
-  const auto text = padded_ids(texts), lyric = padded_ids(lyrics);
+  const auto multiple = options_.token_multiple;
+  const auto text = padded_ids(texts, multiple), lyric = padded_ids(lyrics, multiple);
   engine::Batch batch;
   batch.tensors = {{"latents", at::stack(latents)},
                    {"noise", at::stack(noise)},
@@ -98,7 +101,8 @@ engine::Batch SongDataset::collate(const std::vector<Sample>& samples) const {
                    {"lyric_ids", lyric.ids},
                    {"lyric_mask", lyric.mask}};
   if (padding) batch.tensors["frames"] = at::stack(frames);
-  if (samples.size() > 1) batch.tensors["order"] = context_order(text.mask, lyric.mask);
+  const bool padded = samples.size() > 1 || multiple > 1;
+  if (padded) batch.tensors["order"] = context_order(text.mask, lyric.mask);
   collate_features(batch, samples);
   batch.samples = static_cast<std::int64_t>(samples.size());
   batch.weight = static_cast<double>(samples.size());

@@ -82,7 +82,8 @@ std::int64_t SongDataset::longest_frames() const {
 std::int64_t SongDataset::longest_context() const {
   std::size_t most = 1;
   for (const auto& clip : clips_) most = std::max(most, clip.lyric_ids.size());
-  return static_cast<std::int64_t>(1 + kMostPromptIds / 4 + most);
+  const auto multiple = options_.token_multiple;
+  return 1 + rounded_up(kMostPromptIds / 4, multiple) + rounded_up(most, multiple);
 }
 
 std::vector<std::int64_t> SongDataset::clips_with_features() const {

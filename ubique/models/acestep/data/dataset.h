@@ -21,6 +21,9 @@ struct SongDatasetOptions {
   double sigma_mean = 0, sigma_deviation = 1;  ///< of the normal numbers behind the noise levels
   double shift = 3;
   std::int64_t speaker_size = 512;
+  /// Tags and lyrics are padded to a multiple of this: few different shapes, so that updates can be
+  /// recorded for each. 1 = no longer than the longest of a batch.
+  std::int64_t token_multiple = 64;
   /// Audio encoders whose features are read where they are, and their sizes; empty = none.
   std::vector<std::pair<std::string, std::int64_t>> encoders = {};
 };
@@ -48,7 +51,7 @@ class SongDataset final : public engine::Dataset {
 
   const std::vector<data::PreparedClip>& clips() const { return clips_; }
   std::int64_t longest_frames() const;
-  std::int64_t longest_context() const;  ///< tokens of speaker, tags and lyrics, at most
+  std::int64_t longest_context() const;  ///< tokens of speaker, tags and lyrics, usually at most
   /// How many clips have features of each encoder.
   std::vector<std::int64_t> clips_with_features() const;
 

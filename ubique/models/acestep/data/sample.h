@@ -17,4 +17,8 @@ struct SongDataset::Sample {
   std::vector<at::Tensor> features = {};  ///< of each encoder (F, size); undefined = none
 };
 
+inline std::int64_t rounded_up(std::size_t count, std::int64_t multiple) {
+  return (static_cast<std::int64_t>(count) + multiple - 1) / multiple * multiple;
+}
+
 }  // namespace ubique::acestep

@@ -40,9 +40,10 @@ Net& Parts::loaded(std::shared_ptr<Net>& place, const Config& config, Part part)
   load_weights(*network, folder_.weights(part), options);
   if constexpr (std::is_same_v<Net, Dcae>) {
     if (channels_last_) network->use_channels_last();
+    if (half_decoder_) network->decode_in_half();
   }
   if constexpr (std::is_same_v<Net, Vocoder>) {
-    if (half_vocoder_) network->compute_in_half();
+    if (half_decoder_) network->compute_in_half();
   }
   // Products choose how they are computed by this too: songs with and without adapters agree.
   for (auto& parameter : network->parameters()) parameter.requires_grad_(false);

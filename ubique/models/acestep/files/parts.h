@@ -26,7 +26,7 @@ class Parts {
   const ModelFolder& folder() const { return folder_; }
   c10::Device device() const { return device_; }
   /// The text encoder overflows in f16, and samples of the codec need more bits than bf16 has: f32,
-  /// or see use_half_vocoder().
+  /// or see use_half_decoder().
   c10::ScalarType dtype_of(Part part) const;
 
   /// The transformer's large weights in fewer bits: at once if it is there, else when it is loaded
@@ -35,8 +35,8 @@ class Parts {
 
   /// The autoencoder with channels last from when it is loaded; before that.
   void use_channels_last() { channels_last_ = true; }
-  /// Vocoder::compute_in_half() from when it is loaded; before that.
-  void use_half_vocoder() { half_vocoder_ = true; }
+  /// Dcae::decode_in_half() and Vocoder::compute_in_half() from when they are loaded; before that.
+  void use_half_decoder() { half_decoder_ = true; }
 
   // In eval mode, on the device; the text encoder's table of tokens stays in its file, mapped.
   // References are valid until the part is released.
@@ -62,7 +62,7 @@ class Parts {
   c10::Device device_;
   c10::ScalarType dtype_;
   std::optional<kernels::QuantFormat> format_;
-  bool channels_last_ = false, half_vocoder_ = false;
+  bool channels_last_ = false, half_decoder_ = false;
   std::shared_ptr<Umt5> text_encoder_;
   std::shared_ptr<Dit> transformer_;
   PassRecorder recorder_;

@@ -83,9 +83,23 @@ at::Tensor Dit::embed_frames(const at::Tensor& latents, const at::Tensor& frames
 
 at::Tensor Dit::encode_lyrics(const at::Tensor& ids, const at::Tensor& mask, bool training,
                               const LayerRange& weakened) const {
-  return acestep::encode_lyrics(weights_.lyric, config_.lyric,
-                                at::embedding(weights_.lyric_tokens, ids), mask, training,
-                                weakened);
+  const auto embedded = at::embedding(weights_.lyric_tokens, ids);
+  return acestep::encode_lyrics(weights_.lyric, config_.lyric, embedded, mask, offsets_of(embedded),
+                                training, weakened);
+}
+
+/// The middle of a table that is made anew when it is too short: a step that is recorded copies
+/// nothing from the host.
+at::Tensor Dit::offsets_of(const at::Tensor& lyrics) const {
+  const auto length = lyrics.size(1);
+  auto& table = lyric_offsets_;
+  const bool fits = table.defined() && table.device() == lyrics.device() &&
+                    table.scalar_type() == lyrics.scalar_type() && table.size(0) >= 2 * length - 1;
+  if (!fits) {
+    const c10::InferenceMode off(false);  // a preview's table serves training too
+    table = lyric_offsets(length, config_.lyric.hidden).to(lyrics.options());
+  }
+  return table.slice(0, table.size(0) / 2 - (length - 1), table.size(0) / 2 + length);
 }
 
 DitContext Dit::encode(const DitCondition& condition, bool training,

@@ -76,11 +76,13 @@ class Dit final : public nn::Network {
   const DitConfig& config() const { return config_; }
   const DitWeights& weights() const { return weights_; }
 
-  /// The layers of blocks and lyric encoder that can be kept in a format, by the names of their
-  /// weights. The few others stay as they are: embeddings of time, frames and tokens, and the last.
+  /// The layers of blocks and lyric encoder, by the names of their weights. The few others are
+  /// small: embeddings of time, frames and tokens, and the last.
+  std::map<std::string, nn::LinearWeights*> heavy_layers();
+  /// Those of them that can be kept in a format.
   std::map<std::string, nn::LinearWeights*> quantizable_layers(kernels::QuantFormat format);
   /// Keeps those in fewer bits from now on, for inference or under adapters.
-  void quantize(kernels::QuantFormat format);
+  void quantize(kernels::QuantFormat format, bool double_quantized = false);
   void move_quantized(c10::Device device);  ///< beside to(), which does not know them
 
   /// Sinusoids of timesteps (B), cosines first: (B, 256) f32.
@@ -100,7 +102,7 @@ class Dit final : public nn::Network {
   DitOutput forward(const DitInput& input, const DitContext& context,
                     const DitOptions& options = {}, bool with_projections = false) const;
   /// What passes keep beside the parameters: a recorded one reads them too.
-  std::vector<at::Tensor> tables() const { return {cos_, sin_}; }
+  std::vector<at::Tensor> tables() const { return {cos_, sin_, lyric_offsets_}; }
 
  private:
   void visit(nn::ParameterWalk& walk) override;
@@ -113,7 +115,9 @@ class Dit final : public nn::Network {
 
   DitConfig config_;
   DitWeights weights_;
-  mutable at::Tensor cos_, sin_;  // rotary tables on the device of the last pass
+  mutable at::Tensor cos_, sin_;      // rotary tables on the device of the last pass
+  mutable at::Tensor lyric_offsets_;  // lyric_offsets() there
+  at::Tensor offsets_of(const at::Tensor& lyrics) const;
   void set_tables(std::int64_t length, c10::Device device) const;
 };
 

@@ -66,28 +66,34 @@ nn::NamedShapes parameter_shapes(const DitConfig& config) {
   return walk.shapes();
 }
 
-std::map<std::string, nn::LinearWeights*> Dit::quantizable_layers(kernels::QuantFormat format) {
+std::map<std::string, nn::LinearWeights*> Dit::heavy_layers() {
   std::map<std::string, nn::LinearWeights*> layers;
-  const auto add = [&](const std::string& name, nn::LinearWeights& layer) {
-    if (layer.quantized || !kernels::is_quantizable(format, layer.outputs(), layer.inputs()))
-      return;
-    layers[name + ".weight"] = &layer;
-  };
   for (const auto& [name, layer] : linear_layers()) {
     const bool heavy =
         name.starts_with("transformer_blocks.") || name.starts_with("lyric_encoder.");
-    if (heavy) add(name, *layer);
+    if (heavy) layers[name + ".weight"] = layer;
   }
   for (std::size_t i = 0; i < weights_.blocks.size(); ++i) {
     const auto feed_forward = fmt::format("transformer_blocks.{}.ff.", i);
-    add(feed_forward + "inverted_conv.conv", weights_.blocks[i].expand);
-    add(feed_forward + "point_conv.conv", weights_.blocks[i].contract);
+    layers[feed_forward + "inverted_conv.conv.weight"] = &weights_.blocks[i].expand;
+    layers[feed_forward + "point_conv.conv.weight"] = &weights_.blocks[i].contract;
   }
   return layers;
 }
 
-void Dit::quantize(kernels::QuantFormat format) {
-  for (const auto& [name, layer] : quantizable_layers(format)) nn::quantize(*layer, format);
+std::map<std::string, nn::LinearWeights*> Dit::quantizable_layers(kernels::QuantFormat format) {
+  auto layers = heavy_layers();
+  std::erase_if(layers, [&](const auto& item) {
+    const auto& layer = *item.second;
+    return layer.quantized || !kernels::is_quantizable(format, layer.outputs(), layer.inputs());
+  });
+  return layers;
+}
+
+void Dit::quantize(kernels::QuantFormat format, bool double_quantized) {
+  for (const auto& [name, layer] : quantizable_layers(format)) {
+    nn::quantize(*layer, format, double_quantized);
+  }
 }
 
 void Dit::move_quantized(c10::Device device) {

@@ -31,16 +31,6 @@ at::Tensor lyric_norm(const at::Tensor& x, const nn::WeightAndBias& weights) {
   return nn::layer_norm(x, weights.weight, weights.bias, kLyricNormEps);
 }
 
-/// Row j is the sinusoids, sine and cosine in turn, of offset L-1-j. Made on the host, so that
-/// every device has the same bits.
-at::Tensor relative_positions(std::int64_t length, std::int64_t hidden) {
-  const auto offsets = at::arange(length - 1, -length, -1, at::kFloat);
-  const auto exponents = at::arange(0, hidden, 2, at::kFloat);
-  const auto rate = -std::log(kPositionBase) / static_cast<double>(hidden);
-  const auto angles = at::outer(offsets, (exponents * rate).exp());
-  return at::stack({angles.sin(), angles.cos()}, -1).flatten(-2);  // (2L-1, H)
-}
-
 /// scores (B, heads, L, 2L-1) by offset to (B, heads, L, L) by key: row i takes columns
 /// L-1-i .. 2L-2-i.
 at::Tensor by_key(const at::Tensor& scores) {
@@ -101,6 +91,14 @@ void walk_lyric_layer(nn::ParameterWalk& walk, const std::string& name, const Ly
 
 }  // namespace
 
+at::Tensor lyric_offsets(std::int64_t length, std::int64_t hidden) {
+  const auto offsets = at::arange(length - 1, -length, -1, at::kFloat);
+  const auto exponents = at::arange(0, hidden, 2, at::kFloat);
+  const auto rate = -std::log(kPositionBase) / static_cast<double>(hidden);
+  const auto angles = at::outer(offsets, (exponents * rate).exp());
+  return at::stack({angles.sin(), angles.cos()}, -1).flatten(-2);  // (2N-1, H)
+}
+
 void walk_lyric(nn::ParameterWalk& walk, const std::string& name, const LyricConfig& config,
                 LyricWeights& weights) {
   const auto hidden = config.hidden;
@@ -114,13 +112,12 @@ void walk_lyric(nn::ParameterWalk& walk, const std::string& name, const LyricCon
 }
 
 at::Tensor encode_lyrics(const LyricWeights& weights, const LyricConfig& config,
-                         const at::Tensor& embedded, const at::Tensor& mask, bool training,
-                         const LayerRange& weakened) {
-  LyricPass pass{
-      .config = config,
-      .positions = relative_positions(embedded.size(1), config.hidden).to(embedded.options()),
-      .padding = mask.eq(0).unsqueeze(1).unsqueeze(1),
-      .training = training};
+                         const at::Tensor& embedded, const at::Tensor& mask,
+                         const at::Tensor& offsets, bool training, const LayerRange& weakened) {
+  LyricPass pass{.config = config,
+                 .positions = offsets,
+                 .padding = mask.eq(0).unsqueeze(1).unsqueeze(1),
+                 .training = training};
   pass.positions = lyric_dropout(pass.positions, pass);
   const auto normed = lyric_norm(nn::linear(embedded, weights.input, training), weights.input_norm);
   auto x =

@@ -25,10 +25,16 @@ struct LyricWeights {
 void walk_lyric(nn::ParameterWalk& walk, const std::string& name, const LyricConfig& config,
                 LyricWeights& weights);
 
+/// Sinusoids, sine and cosine in turn, of the offsets N-1 .. -(N-1) between N lyric tokens:
+/// (2N-1, H) f32 on the host, so that every device has the same bits.
+at::Tensor lyric_offsets(std::int64_t length, std::int64_t hidden);
+
 /// Hidden states of embedded lyrics (B, L, H), where mask (B, L) is not 0. Rows of padding are
-/// finite, also where a whole item is padding.
+/// finite, also where a whole item is padding. `offsets`: lyric_offsets() of L, where and as the
+/// lyrics are.
 at::Tensor encode_lyrics(const LyricWeights& weights, const LyricConfig& config,
-                         const at::Tensor& embedded, const at::Tensor& mask, bool training = false,
+                         const at::Tensor& embedded, const at::Tensor& mask,
+                         const at::Tensor& offsets, bool training = false,
                          const LayerRange& weakened = {});
 
 }  // namespace ubique::acestep

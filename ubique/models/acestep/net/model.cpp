@@ -4,16 +4,32 @@
 
 #include <ATen/ATen.h>
 
+#include <algorithm>
+
 #include "ubique/base/error.h"
 #include "ubique/kernels/quant/quantized_weight.h"
 #include "ubique/models/acestep/net/config/config_json.h"
 #include "ubique/models/acestep/net/init.h"
 #include "ubique/models/acestep/net/train_needs.h"
 #include "ubique/nn/layers/parameter_tree.h"
-#include "ubique/nn/layers/quantize_layers.h"
 #include "ubique/probe/probes/operation.h"
 
 namespace ubique::acestep {
+namespace {
+
+QuantizedUse quantized_use(Dit& dit) {
+  QuantizedUse use;
+  for (const auto& [name, layer] : dit.heavy_layers()) {
+    if (!layer->quantized) continue;
+    const auto numbers = layer->outputs() * layer->inputs();
+    use.numbers += numbers;
+    use.bytes += layer->quantized->bytes();
+    use.largest = std::max(use.largest, numbers);
+  }
+  return use;
+}
+
+}  // namespace
 
 Json AcestepModel::config() const {
   auto model = config_json(network_->config());
@@ -45,7 +61,7 @@ void AcestepModel::add_adapter(const AdapterOptions& options) {
 
 void AcestepModel::merge_adapter(double weight) {
   if (!adapter_) return;
-  check(quantized_numbers_ == 0, ErrorKind::Usage,
+  check(base_weights_.empty(), ErrorKind::Usage,
         "[acestep.lora] an adapter cannot be merged into quantised weights; expected the model as "
         "it is.");
   adapter_->detach();
@@ -58,7 +74,7 @@ void AcestepModel::quantize_base(const std::string& form) {
   if (!format) return;
   check(adapter_ != nullptr, ErrorKind::Usage,
         "[acestep.lora] weights in {} cannot be trained; expected adapters over them.", form);
-  quantized_numbers_ = nn::quantize_layers(*network_, *format);
+  network_->quantize(*format, /*double_quantized=*/*format == kernels::QuantFormat::Nf4);
   base_weights_ = form;
 }
 
@@ -78,11 +94,7 @@ void AcestepModel::set_text_encoder(std::shared_ptr<Umt5> text_encoder, bool tra
 }
 
 plan::Needs AcestepModel::needs() const {
-  TrainUse use{.size = size_, .quantized = quantized_numbers_};
-  if (quantized_numbers_ > 0) {
-    use.quantized_bytes = static_cast<double>(nn::quantized_bytes(*network_)) /
-                          static_cast<double>(quantized_numbers_);
-  }
+  TrainUse use{.size = size_, .quantized = quantized_use(*network_)};
   if (adapter_) {
     for (const auto& parameter : adapter_->parameters()) use.adapters += parameter.numel();
   }
@@ -96,6 +108,14 @@ std::vector<engine::NamedTensors> AcestepModel::blocks() {
                           {std::begin(kReadBeforeBlocks), std::end(kReadBeforeBlocks)});
 }
 
+std::vector<at::Tensor> AcestepModel::tables() const {
+  auto tables = network_->tables();
+  if (!text_encoder_) return tables;
+  const auto of_text = text_encoder_->tables();
+  tables.insert(tables.end(), of_text.begin(), of_text.end());
+  return tables;
+}
+
 void AcestepModel::apply_plan(const plan::Plan& plan) {
   loss_.recompute = plan.checkpointing.value;
   const auto device = network().parameters().front().device();
@@ -104,7 +124,7 @@ void AcestepModel::apply_plan(const plan::Plan& plan) {
   if (adapter_) {
     // Frozen weights need no f32 copy: they are stored in what products are computed in.
     network_->to(device, plan.autocast.value ? dtype : full);
-    nn::move_quantized_layers(*network_, device);
+    network_->move_quantized(device);
   }
   network_->refresh();
   if (adapter_) adapter_->attach();

@@ -22,6 +22,7 @@ struct SampleSize {
   std::int64_t context = 300;  ///< tokens
   std::int64_t effective_batch = 1;
   bool averaged = false;  ///< EMA
+  bool features = false;  ///< losses towards audio encoders, whose lengths the host must read
 };
 
 class AcestepModel final : public engine::Model, public engine::HasBlocks {
@@ -41,6 +42,7 @@ class AcestepModel final : public engine::Model, public engine::HasBlocks {
   /// The batch of song_loss(); without a text encoder an Internal error.
   engine::Step step(const engine::Batch& batch) override;
   std::vector<engine::NamedTensors> blocks() override;
+  std::vector<at::Tensor> tables() const override;
   void set_block_weights(engine::BlockWeights* weights) override { loss_.split = weights; }
 
   /// From now on only adapters are trained.
@@ -70,7 +72,6 @@ class AcestepModel final : public engine::Model, public engine::HasBlocks {
   std::unique_ptr<nn::LoraModule> adapter_;
   AdapterOptions adapter_options_;
   std::string base_weights_;
-  std::int64_t quantized_numbers_ = 0;
   std::shared_ptr<Umt5> text_encoder_;
   std::unique_ptr<torch::nn::Module> joined_;  // parameters of transformer and text encoder
   SongLossOptions loss_;

@@ -171,7 +171,6 @@ plan::Needs transformer_needs(const DitConfig& config, const SongSize& song) {
   needs.fixed_shapes = false;
   needs.optimizer = "adamw";
   needs.checkpointing.supported = true;
-  needs.checkpointing.kept = std::min(1.0, 0.1 + 1.0 / static_cast<double>(config.layers));
   needs.checkpointing.extra = 0.33;
   return needs;
 }

@@ -14,7 +14,7 @@
 namespace ubique::acestep {
 namespace {
 
-/// Each holds memory of its own. A song with guidance in a part of its steps has two.
+/// Each holds inputs and results of its own. A song with guidance in a part of its steps has two.
 constexpr std::size_t kMostPasses = 4;
 /// Contexts have room for a multiple of this many tokens, so that songs with other words fit.
 constexpr std::int64_t kTokens = 64;
@@ -131,11 +131,12 @@ PassRecorder::Pass* PassRecorder::recorded(const Dit& dit, const at::Tensor& lat
     fresh->options.query_scale = at::empty_like(options.query_scale);
   }
   load(*fresh, latents, timestep, context, options);
-  fresh->work =
-      device::record(latents.device(), "a pass of acestep's transformer", [&dit, &pass = *fresh] {
-        const DitInput input{.latents = pass.latents, .timestep = pass.timestep};
-        pass.velocity.copy_(dit.forward(input, pass.context, pass.options).velocity);
-      });
+  const auto work = [&dit, &pass = *fresh] {
+    const DitInput input{.latents = pass.latents, .timestep = pass.timestep};
+    pass.velocity.copy_(dit.forward(input, pass.context, pass.options).velocity);
+  };
+  const auto* beside = passes_.empty() ? nullptr : passes_.back()->work.get();
+  fresh->work = device::record(latents.device(), "a pass of acestep's transformer", work, beside);
   if (!fresh->work) return nullptr;
   fresh->tables = dit.tables();
   return passes_.emplace_back(std::move(fresh)).get();

@@ -7,13 +7,18 @@
 
 namespace ubique::acestep {
 
+/// Frozen numbers in fewer bits.
+struct QuantizedUse {
+  std::int64_t numbers = 0, bytes = 0;
+  std::int64_t largest = 0;  ///< numbers of the largest layer, which is restored as a whole
+};
+
 /// How the weights are kept and trained.
 struct TrainUse {
   SampleSize size = {};
-  std::int64_t adapters = 0;   ///< trained numbers over frozen weights; 0 = all are trained
-  std::int64_t quantized = 0;  ///< frozen numbers in fewer bits
-  double quantized_bytes = 0;  ///< of each of them
-  std::int64_t text = 0;       ///< numbers of the text encoder
+  std::int64_t adapters = 0;  ///< trained numbers over frozen weights; 0 = all are trained
+  QuantizedUse quantized = {};
+  std::int64_t text = 0;  ///< numbers of the text encoder
   bool text_trained = false;
 };
 

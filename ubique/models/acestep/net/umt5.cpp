@@ -3,6 +3,7 @@
 #include "ubique/models/acestep/net/umt5.h"
 
 #include <ATen/ATen.h>
+#include <c10/core/InferenceMode.h>
 #include <fmt/format.h>
 
 #include <cmath>
@@ -81,6 +82,17 @@ nn::NamedShapes parameter_shapes(const Umt5Config& config) {
   return walk.shapes();
 }
 
+/// A corner of a table that is made anew when it is too small: buckets depend on distances alone,
+/// and a step that is recorded copies nothing from the host.
+at::Tensor Umt5::buckets_of(std::int64_t count, c10::Device device) const {
+  const bool fits = buckets_.defined() && buckets_.device() == device && buckets_.size(0) >= count;
+  if (!fits) {
+    const c10::InferenceMode off(false);  // a preview's table serves training too
+    buckets_ = relative_buckets(count, config_).to(device);
+  }
+  return buckets_.slice(0, 0, count).slice(1, 0, count);
+}
+
 at::Tensor Umt5::attend(const Umt5Layer& layer, const at::Tensor& x, const at::Tensor& bias,
                         double query_scale) const {
   auto q = nn::linear(x, layer.q);
@@ -95,7 +107,7 @@ at::Tensor Umt5::forward(const at::Tensor& ids, const at::Tensor& mask,
                          const LayerRange& weakened) const {
   const auto& tokens = weights_.tokens;  // may have stayed on the host, in the file's dtype
   auto x = at::embedding(tokens, ids.to(tokens.device())).to(weights_.final_norm.options());
-  const auto buckets = relative_buckets(ids.size(1), config_).to(ids.device());
+  const auto buckets = buckets_of(ids.size(1), ids.device());
   const auto padding = mask.eq(0).unsqueeze(1).unsqueeze(1);  // (B, 1, 1, S)
   for (std::size_t i = 0; i < weights_.layers.size(); ++i) {
     const auto& layer = weights_.layers[i];

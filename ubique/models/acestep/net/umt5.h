@@ -45,14 +45,18 @@ class Umt5 final : public nn::Network {
   /// queries of the weakened layers are nearly zero.
   at::Tensor forward(const at::Tensor& ids, const at::Tensor& mask,
                      const LayerRange& weakened = {}) const;
+  /// What passes keep beside the parameters: a recorded one reads it too.
+  std::vector<at::Tensor> tables() const { return {buckets_}; }
 
  private:
   void visit(nn::ParameterWalk& walk) override;
+  at::Tensor buckets_of(std::int64_t count, c10::Device device) const;
   at::Tensor attend(const Umt5Layer& layer, const at::Tensor& x, const at::Tensor& bias,
                     double query_scale) const;
 
   Umt5Config config_;
   Umt5Weights weights_;
+  mutable at::Tensor buckets_;  // relative_buckets() on the device of the last pass
 };
 
 /// Names and shapes of the parameters, allocating nothing.

@@ -134,6 +134,7 @@ TrainSettings read_train_settings(const engine::Request& request) {
   }
   settings.ssl_coefficient = number_in(config, "ssl_coefficient", 1, 0, 100);
   settings.original_padding = config.get("original_padding", false);
+  if (settings.original_padding) settings.dataset.token_multiple = 1;
   settings.val_clips = count_in(config, "val_clips", settings.val_clips, 1, 1'000'000);
   settings.preview = read_preview(config);
   return settings;

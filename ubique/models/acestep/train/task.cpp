@@ -126,7 +126,8 @@ void set_options(AcestepModel& model, const TrainSettings& settings, const SongD
   model.loss_options().original_padding = settings.original_padding;
   model.set_sample_size({.frames = songs.longest_frames(),
                          .context = songs.longest_context(),
-                         .averaged = settings.recipe.ema_decay > 0});
+                         .averaged = settings.recipe.ema_decay > 0,
+                         .features = settings.ssl_coefficient > 0 && has_features(songs)});
 }
 
 /// What a person hears: the prompt of a clip that is held out, unless one is given.

@@ -61,8 +61,9 @@ void walk_dcae(nn::ParameterWalk& walk, const DcaeConfig& config, DcaeWeights& w
   walk_decoder(walk, config, weights);
 }
 
+/// In the weight's dtype.
 at::Tensor end_conv(const at::Tensor& x, const nn::WeightAndBias& weights) {
-  return at::conv2d(x, weights.weight, weights.bias, 1, 1);
+  return at::conv2d(x.to(weights.weight.scalar_type()), weights.weight, weights.bias, 1, 1);
 }
 
 }  // namespace
@@ -86,6 +87,16 @@ void Dcae::use_channels_last() {
     if (parameter.dim() == 4) {
       parameter.set_data(parameter.detach().contiguous(at::MemoryFormat::ChannelsLast));
     }
+  }
+}
+
+void Dcae::decode_in_half() {
+  const at::NoGradGuard no_gradients;
+  for (auto& item : named_parameters()) {
+    const auto& name = item.key();
+    const bool half = name.starts_with("decoder.") && !name.starts_with("decoder.conv_out.") &&
+                      name.find("norm") == std::string::npos;
+    if (half) item.value().set_data(item.value().detach().to(at::kHalf));
   }
 }
 
@@ -117,7 +128,8 @@ LocalSteps Dcae::decoder_steps() const {
   const auto& weights = weights_.decoder;
   const auto repeats = config_.decoder.channels.back() / config_.latent_channels;
   LocalSteps steps = {local_step(1, [&weights, repeats](const at::Tensor& x) {
-    return end_conv(x, weights.input) + x.repeat_interleave(repeats, 1);
+    const auto y = end_conv(x, weights.input);
+    return y + x.to(y.scalar_type()).repeat_interleave(repeats, 1);
   })};
   for (auto level = weights.levels.rbegin(); level != weights.levels.rend(); ++level) {
     if (level->step.weight.defined()) {

@@ -33,6 +33,9 @@ class Dcae final : public nn::Network {
   /// Keeps the channels of a position side by side, in the weights and so in all values: faster
   /// where a device's convolutions like it. The numbers are the same but for rounding.
   void use_channels_last();
+  /// The decoder in f16, but for norms and its last convolution: for devices that multiply f16
+  /// faster. Sums stay in f32.
+  void decode_in_half();
   std::int64_t columns_per_latent() const;  ///< of the spectrogram; rows too
 
  private:

@@ -6,6 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
+
+#include "ubique/kernels/decoder/add_norm.h"
+#include "ubique/kernels/diffusion/biased_silu.h"
 
 namespace ubique::acestep {
 namespace {
@@ -16,6 +20,16 @@ constexpr std::int64_t kExpansion = 4;
 
 at::Tensor conv3(const at::Tensor& x, const nn::WeightAndBias& weights, std::int64_t stride = 1) {
   return at::conv2d(x, weights.weight, weights.bias, stride, 1);
+}
+
+/// SiLU of a convolution that keeps height and width, with the bias in the same pass where the
+/// device has a kernel for it.
+at::Tensor silu_conv(const at::Tensor& x, const nn::WeightAndBias& weights) {
+  const auto padding = weights.weight.size(-1) / 2;
+  const bool fuses = !at::GradMode::is_enabled() && kernels::does_biased_silu(x, weights.bias);
+  if (!fuses) return at::silu(at::conv2d(x, weights.weight, weights.bias, 1, padding));
+  const auto y = at::conv2d(x, weights.weight, {}, 1, padding);
+  return kernels::biased_silu(y.contiguous(at::MemoryFormat::ChannelsLast), weights.bias, {}).silu;
 }
 
 /// A convolution within groups of channels that keeps height and width.
@@ -68,13 +82,15 @@ void walk_vit(nn::ParameterWalk& walk, const std::string& name, const LevelShape
   walk.weights(mlp + "norm", {channels}, block.mlp_norm);
 }
 
-at::Tensor residual_block(const ResBlock& block, const at::Tensor& x) {
-  const auto y = conv3(at::silu(conv3(x, block.first)), block.second);
+at::Tensor residual_block(const ResBlock& block, const at::Tensor& part) {
+  const auto x = part.contiguous(part.suggest_memory_format());  // of another tensor, in tiles
+  const auto y = conv3(silu_conv(x, block.first), block.second);
   return channel_norm(y, block.norm) + x;
 }
 
-at::Tensor vit_mlp(const VitBlock& block, const at::Tensor& x) {
-  const auto wide = at::silu(at::conv2d(x, block.expand.weight, block.expand.bias));
+at::Tensor vit_mlp(const VitBlock& block, const at::Tensor& part) {
+  const auto x = part.contiguous(part.suggest_memory_format());
+  const auto wide = silu_conv(x, block.expand);
   const auto halves = grouped_conv(wide, block.depthwise, wide.size(1)).chunk(2, 1);
   const auto y = at::conv2d(halves[0] * at::silu(halves[1]), block.contract.weight);
   return channel_norm(y, block.mlp_norm) + x;
@@ -131,8 +147,16 @@ void walk_level(nn::ParameterWalk& walk, const LevelShape& shape, DcaeLevel& lev
   if (stepped && !first) step(shape.layers);
 }
 
-/// Sums over channels in whatever layout x has: a norm over the last dimension would be strided.
+/// Sums over channels in whatever layout x has: a norm over the last dimension would be strided. It
+/// is not where channels lie side by side, and devices may have a kernel for such rows.
 at::Tensor channel_norm(const at::Tensor& x, const nn::WeightAndBias& weights) {
+  const auto rows = x.permute({0, 2, 3, 1});
+  if (!at::GradMode::is_enabled() && kernels::does_add_norm(rows, x.scalar_type())) {
+    const kernels::NormOptions options{.center = false, .epsilon = kChannelNormEps};
+    const auto normed = std::get<1>(
+        kernels::add_norm(rows, {}, weights.weight, weights.bias, x.scalar_type(), options));
+    return normed.permute({0, 3, 1, 2});
+  }
   const auto wide = x.to(at::kFloat);
   const auto length = at::linalg_vector_norm(wide, 2, at::IntArrayRef{1}, true);  // (B, 1, H, W)
   const auto mean = length.square() / static_cast<double>(x.size(1));
@@ -187,10 +211,18 @@ at::Tensor step_down(const nn::WeightAndBias& step, const at::Tensor& x) {
 }
 
 at::Tensor step_up(const nn::WeightAndBias& step, const at::Tensor& x) {
-  const auto repeats = 4 * step.weight.size(0) / x.size(1);
-  const auto shortcut = at::pixel_shuffle(x.repeat_interleave(repeats, 1), 2);
+  const auto out = step.weight.size(0);
   const auto larger = at::upsample_nearest2d(x, {2 * x.size(2), 2 * x.size(3)});
-  return conv3(larger, step) + shortcut;
+  auto y = conv3(larger, step);
+  // Quarter (i, j) of an output gets channel 4 out + 2 i + j of x with its channels repeated: of
+  // the 4, 2 or 1 that x has for each output, those that differ by i, and those by j.
+  const auto wide = x.size(1) < out ? x.repeat_interleave(out / x.size(1), 1) : x;
+  const auto own = wide.size(1) / out;
+  const auto shortcut = wide.unflatten(1, {out, own > 1 ? 2 : 1, own > 2 ? 2 : 1})
+                            .expand({-1, -1, 2, 2, -1, -1})  // (B, out, i, j, H, W)
+                            .permute({0, 1, 4, 2, 5, 3});
+  y.unflatten(3, {-1, 2}).unflatten(2, {-1, 2}).add_(shortcut);  // (B, out, H, i, W, j)
+  return y;
 }
 
 }  // namespace ubique::acestep

@@ -58,10 +58,10 @@ at::Tensor conv_next(const ConvNextBlock& block, const at::Tensor& x) {
   return x + (y * block.gamma).transpose(1, 2);
 }
 
-/// The same as dilated_block() where the device does all between two convolutions in one pass.
+/// dilated_block() of a sum and its SiLU where the device does all between two convolutions in one
+/// pass.
 at::Tensor fused_dilated_block(const DilatedBlock& block, const Sizes& dilations,
-                               const at::Tensor& x) {
-  kernels::Activated now{.sum = x, .silu = at::silu(x)};
+                               kernels::Activated now) {
   for (std::size_t i = 0; i < dilations.size(); ++i) {
     const auto &first = block.first[i], &second = block.second[i];
     const auto wide = conv_same(now.silu, {first.weight, {}}, dilations[i]);
@@ -77,7 +77,6 @@ bool fuses_block(const DilatedBlock& block, const at::Tensor& x) {
 }
 
 at::Tensor dilated_block(const DilatedBlock& block, const Sizes& dilations, const at::Tensor& x) {
-  if (fuses_block(block, x)) return fused_dilated_block(block, dilations, x);
   auto sum = x;
   for (std::size_t i = 0; i < dilations.size(); ++i) {
     auto inner = conv_same(at::silu(sum), block.first[i], dilations[i]);
@@ -121,10 +120,14 @@ LocalSteps Vocoder::backbone_steps() const {
 at::Tensor Vocoder::mix_blocks(std::size_t stage, const at::Tensor& x) const {
   const auto kernels = config_.resblock_kernels.size();
   const auto whole = x.contiguous(x.suggest_memory_format());  // a tile is part of another tensor
+  const bool fuses = fuses_block(weights_.blocks[stage * kernels], whole);
+  const auto silu = fuses ? at::silu(whole) : at::Tensor();  // of all blocks
   at::Tensor sum;
   for (std::size_t j = 0; j < kernels; ++j) {
-    const auto y =
-        dilated_block(weights_.blocks[stage * kernels + j], config_.resblock_dilations[j], whole);
+    const auto& block = weights_.blocks[stage * kernels + j];
+    const auto& dilations = config_.resblock_dilations[j];
+    const auto y = fuses ? fused_dilated_block(block, dilations, {.sum = whole, .silu = silu})
+                         : dilated_block(block, dilations, whole);
     sum = sum.defined() ? sum + y : y;
   }
   return sum / static_cast<double>(kernels);

@@ -10,7 +10,7 @@ std::int64_t decode_tile(const device::Facts& facts) {
   return large ? kLargeDecodeTile : kDecodeTile;
 }
 
-bool halves_vocoder(const plan::Plan& plan) {
+bool halves_decoder(const plan::Plan& plan) {
   const auto dtype = plan.dtype.value;
   return plan.tf32.value && (dtype == DType::BF16 || dtype == DType::F16);
 }

@@ -11,8 +11,8 @@ namespace ubique::acestep {
 /// Latent frames at once: more on accelerators with memory to spare.
 std::int64_t decode_tile(const device::Facts& facts);
 
-/// Whether the vocoder computes in f16: where the plan allows TF32, which has no more bits, and the
-/// person did not ask for f32.
-bool halves_vocoder(const plan::Plan& plan);
+/// Whether autoencoder and vocoder decode in f16: where the plan allows TF32, which has no more
+/// bits, and the person did not ask for f32.
+bool halves_decoder(const plan::Plan& plan);
 
 }  // namespace ubique::acestep

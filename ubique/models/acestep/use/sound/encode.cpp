@@ -5,6 +5,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <future>
 
 #include "ubique/data/audio/mel.h"
 #include "ubique/models/acestep/use/sound/encode_tiles.h"
@@ -32,9 +33,13 @@ io::Audio decoded_sound(const Dcae& dcae, const Vocoder& vocoder, const at::Tens
   const auto channels = dcae.config().in_channels;
   const auto length = decoded_samples(dcae, vocoder, latents.size(-1), options.rate);
   io::Audio audio{.rate = options.rate, .channels = static_cast<int>(channels)};
-  audio.samples.resize(static_cast<std::size_t>(channels * length));
+  // The system gives memory page by page, which takes milliseconds: while the device computes.
+  auto room = std::async(std::launch::async, [&audio, count = channels * length] {
+    audio.samples.resize(static_cast<std::size_t>(count));
+  });
   std::int64_t done = 0;
   decode_stream(dcae, vocoder, latents, options, [&](const at::Tensor& samples) {
+    if (room.valid()) room.get();
     for (int i = 0; i < audio.channels; ++i) {
       const auto row = samples[0][i].contiguous();
       std::copy_n(row.const_data_ptr<float>(), row.numel(), audio.channel(i).data() + done);
