@@ -52,7 +52,7 @@ void add_cases(std::vector<SourceCase>& cases, int capability, int scalar) {
     add("pictures.cu", {fmt::format("STRIDE={}", stride), fmt::format("FROM={}", stride - 1),
                         "GROUPS=4", "PARTS=32"});
   }
-  add("token_gradient.cu", {});
+  for (const char* kept : {"KEPT=0", "KEPT=1"}) add("token_gradient.cu", {kept});
   add("gated_conv.cu", {"ROWS=8"});
   add("biased_silu.cu", {});
   for (const int wide : {0, 1}) {
@@ -60,7 +60,8 @@ void add_cases(std::vector<SourceCase>& cases, int capability, int scalar) {
         {"PARTS=16", "ONES=8", fmt::format("RELU={}", wide), fmt::format("WIDE={}", wide)});
   }
   if (scalar < 2) {
-    for (const auto& [width, warps] : {std::pair{512, 1}, {768, 2}, {2048, 4}, {8192, 8}}) {
+    for (const char* source : {"gelu.cu", "join_qkv.cu"}) add(source, {});
+    for (const auto& [width, warps] : {std::pair{768, 1}, {1024, 2}, {2560, 4}, {8192, 8}}) {
       add("add_norm.cu", {fmt::format("WIDTH={}", width), fmt::format("WARPS={}", warps),
                           fmt::format("WIDE_RESIDUAL={}", scalar), "CENTER=1"});
     }
@@ -124,15 +125,19 @@ TEST_CASE("cuda sources: every source compiles for every architecture, without a
                                              "pictures.cu",
                                              "rotate_pairs.cu",
                                              "rows.cu",
-                                             "token_gradient.cu",
                                              "token_mix.cu",
                                              "token_mix_backward.cu",
                                              "token_mix_few.cu",
+                                             "gelu.cu",
+                                             "join_qkv.cu",
+                                             "sum_rows.cu",
+                                             "token_gradient.cu",
                                              "weight_gradient.cu"};
   CHECK(backend::cuda::source_names() == expected);
   std::vector<SourceCase> cases;
   for (const int capability : {75, 80, 86, 89, 90}) {
     for (int scalar = 0; scalar < 3; ++scalar) add_cases(cases, capability, scalar);
+    cases.push_back({"sum_rows.cu", {}, capability});
     if (capability == 80 || capability == 90) add_decode_cases(cases, capability, capability == 90);
   }
   expect_compiled(cases);

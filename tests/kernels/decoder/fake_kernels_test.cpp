@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 #include <torch/library.h>
 
+#include "tests/kernels/decoder/fake_training_kernels.h"
 #include "ubique/kernels/decoder/add_norm.h"
 #include "ubique/kernels/decoder/token_gradient.h"
 
@@ -13,40 +14,9 @@ using namespace ubique::kernels;
 
 namespace {
 
-using Optional = std::optional<at::Tensor>;
-
 bool present = false;  // in other tests the CPU has none of these
 
-bool fake_does_norm(const at::Tensor&, at::ScalarType) { return present; }
 bool fake_does_token(const at::Tensor&) { return present; }
-
-std::tuple<at::Tensor, at::Tensor, at::Tensor> fake_norm(const at::Tensor& residual,
-                                                         const Optional& branch,
-                                                         const at::Tensor& weight,
-                                                         const Optional& bias, at::ScalarType dtype,
-                                                         bool center, double epsilon) {
-  const auto sum = branch ? residual + *branch : residual.detach();
-  const auto mean = center ? sum.mean(-1, true) : at::zeros_like(sum.narrow(-1, 0, 1));
-  const auto inverse = ((sum - mean).square().mean(-1, true) + epsilon).rsqrt();
-  auto normed = (sum - mean) * inverse * weight;
-  if (bias) normed = normed + *bias;
-  return {sum, normed.to(dtype), at::cat({mean, inverse}, -1).view({-1, 2})};
-}
-
-std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor> fake_norm_backward(
-    const Optional& of_sum, const at::Tensor& of_norm, const at::Tensor& sum,
-    const at::Tensor& weight, const at::Tensor& statistics, bool center, bool added, bool weighs) {
-  const auto rows = sum.flatten(0, -2), incoming = of_norm.flatten(0, -2).to(at::kFloat);
-  const auto inverse = statistics.narrow(1, 1, 1);
-  const auto x = (rows - statistics.narrow(1, 0, 1)) * inverse;
-  const auto g = incoming * weight;
-  auto result = g - x * (g * x).mean(-1, true);
-  if (center) result = result - g.mean(-1, true);
-  result = (result * inverse).view(sum.sizes());
-  if (of_sum) result = result + *of_sum;
-  return {result, added ? result.to(of_norm.scalar_type()) : at::Tensor(),
-          weighs ? (incoming * x).sum(0) : at::Tensor(), weighs ? incoming.sum(0) : at::Tensor()};
-}
 
 std::tuple<at::Tensor, at::Tensor> fake_token(const at::Tensor& logits, const at::Tensor& labels,
                                               bool gradient) {
@@ -62,6 +32,7 @@ std::tuple<at::Tensor, at::Tensor> fake_token(const at::Tensor& logits, const at
 }
 
 struct FakeDecoderKernels {
+  ubique::test::FakeTrainingKernels training;  // with add_norm
   FakeDecoderKernels() { present = true; }
   ~FakeDecoderKernels() { present = false; }
 };
@@ -73,9 +44,6 @@ double largest_difference(const at::Tensor& a, const at::Tensor& b) {
 }  // namespace
 
 TORCH_LIBRARY_IMPL(ubique, CPU, library) {
-  library.impl("does_add_norm", TORCH_FN(fake_does_norm));
-  library.impl("add_norm", TORCH_FN(fake_norm));
-  library.impl("add_norm_backward", TORCH_FN(fake_norm_backward));
   library.impl("does_token_gradient", TORCH_FN(fake_does_token));
   library.impl("token_gradient_", TORCH_FN(fake_token));
 }
@@ -93,8 +61,8 @@ TEST_CASE("add_norm: gradients of sum and norm meet in residual and branch") {
   for (const bool center : {true, false}) {
     const auto leaf = [](at::IntArrayRef shape) { return at::randn(shape).requires_grad_(); };
     const auto residual = leaf({2, 3, 16}), branch = leaf({2, 3, 16}), weight = leaf({16});
-    const auto bias = leaf({16});
-    const std::vector<at::Tensor> leaves = {residual, branch, weight, bias};
+    const auto bias = leaf({16}), offset = leaf({16});
+    const std::vector<at::Tensor> leaves = {residual, branch, offset, weight, bias};
     const auto a = at::randn({2, 3, 16}), b = at::randn({2, 3, 16});
     const auto gradients = [&](const at::Tensor& sum, const at::Tensor& normed) {
       for (const auto& each : leaves) at::Tensor(each).mutable_grad() = at::Tensor();
@@ -103,10 +71,10 @@ TEST_CASE("add_norm: gradients of sum and norm meet in residual and branch") {
       for (const auto& each : leaves) found.push_back(each.grad().clone());
       return found;
     };
-    const auto [sum, normed] =
-        add_norm(residual, branch, weight, bias, at::kFloat, {.center = center, .epsilon = 1e-5});
+    const auto [sum, normed] = add_norm(residual, {branch, offset}, weight, bias, at::kFloat,
+                                        {.center = center, .epsilon = 1e-5});
     const auto got = gradients(sum, normed);
-    const auto plain = residual + branch;
+    const auto plain = residual + branch + offset;
     const auto mean = center ? plain.mean(-1, true) : at::zeros({1});
     const auto inverse = ((plain - mean).square().mean(-1, true) + 1e-5).rsqrt();
     const auto expected = gradients(plain, (plain - mean) * inverse * weight + bias);
@@ -130,6 +98,15 @@ TEST_CASE("add_norm: without a branch or bias, and with one result unused") {
   const auto again = residual.detach().clone().requires_grad_();
   std::get<0>(add_norm(again, {}, weight, {}, at::kFloat, {})).sum().backward();
   CHECK(largest_difference(again.grad(), at::ones({4, 16})) == 0);
+}
+
+TEST_CASE("add_norm: the branch's bias has a gradient where only the sum is used") {
+  const FakeDecoderKernels kernels;
+  const auto residual = at::randn({4, 16}).requires_grad_(), weight = at::ones({16});
+  const auto branch = at::randn({4, 16}).requires_grad_(), offset = at::ones({16}).requires_grad_();
+  std::get<0>(add_norm(residual, {branch, offset}, weight, {}, at::kFloat, {})).sum().backward();
+  CHECK(largest_difference(branch.grad(), at::ones({4, 16})) == 0);
+  CHECK(largest_difference(offset.grad(), at::full({16}, 4)) == 0);
 }
 
 TEST_CASE("token_gradient: a right kernel passes its check") {

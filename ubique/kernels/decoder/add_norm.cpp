@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <torch/library.h>
 
+#include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "ubique/kernels/dispatch/autograd.h"
 #include "ubique/kernels/dispatch/find_op.h"
@@ -17,7 +19,7 @@ namespace {
 
 using Optional = std::optional<at::Tensor>;
 using Three = std::tuple<at::Tensor, at::Tensor, at::Tensor>;
-using Four = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
+using Five = std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor>;
 
 bool no_add_norm(const at::Tensor& /*residual*/, at::ScalarType /*dtype*/) { return false; }
 
@@ -30,49 +32,61 @@ Optional if_defined(const at::Tensor& tensor) {
   return tensor.defined() ? Optional(tensor) : std::nullopt;
 }
 
+Optional detached(const at::Tensor& tensor) {
+  return tensor.defined() ? Optional(tensor.detach()) : std::nullopt;
+}
+
 /// What the backward pass needs.
 struct SavedNorm {
   at::Tensor sum, weight, statistics;  // (..., H), (H), (rows, 2): mean and inverse deviation
-  bool center = true, added = true, biased = true;
+  bool center = true;
+  std::optional<at::ScalarType> branch, branch_bias, bias;  // the dtypes of those there are
 };
 
 class AddNorm final : public torch::autograd::Node {
  public:
-  AddNorm(SavedNorm kept, at::ScalarType branch) : kept_(std::move(kept)), branch_(branch) {}
+  explicit AddNorm(SavedNorm kept) : kept_(std::move(kept)) {}
   std::string name() const override { return "ubique::AddNorm"; }
   void release_variables() override { kept_ = {}; }
 
  private:
-  /// Gradients of residual, branch, weight and bias from those of the sum and of its norm.
+  /// Gradients of residual, branch, its bias, weight and bias from those of the sum and its norm.
   torch::autograd::variable_list apply(torch::autograd::variable_list&& gradients) override {
     const PlainTensors plain;
     const auto &of_sum = gradients[0], &of_norm = gradients[1];
-    if (!of_norm.defined()) {
-      return {of_sum, kept_.added ? of_sum.to(branch_) : at::Tensor(), {}, {}};
-    }
-    const bool weighs = task_should_compute_output(2) || task_should_compute_output(3);
+    if (!of_norm.defined()) return of_sum_alone(of_sum);
+    const bool offset = kept_.branch_bias && task_should_compute_output(2);
+    const bool weighs = task_should_compute_output(3) || task_should_compute_output(4);
     static const auto op =
-        find_op<Four(const Optional&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
-                     const at::Tensor&, bool, bool, bool)>("ubique::add_norm_backward");
-    auto [of_residual, of_branch, of_weight, of_bias] =
+        find_op<Five(const Optional&, const at::Tensor&, const at::Tensor&, const at::Tensor&,
+                     const at::Tensor&, bool, bool, bool, bool)>("ubique::add_norm_backward");
+    const auto [of_residual, of_branch, of_weight, of_bias, of_offset] =
         op.call(if_defined(of_sum), of_norm.contiguous(), kept_.sum, kept_.weight, kept_.statistics,
-                kept_.center, kept_.added, weighs);
-    if (!kept_.biased) of_bias = at::Tensor();
-    return {of_residual, kept_.added ? of_branch : at::Tensor(),
-            weighs ? of_weight.to(kept_.weight.scalar_type()) : at::Tensor(),
-            weighs && kept_.biased ? of_bias.to(kept_.weight.scalar_type()) : at::Tensor()};
+                kept_.center, kept_.branch.has_value(), weighs, offset);
+    const auto as = [](const at::Tensor& x, const std::optional<at::ScalarType>& dtype,
+                       bool there) { return dtype && there ? x.to(*dtype) : at::Tensor(); };
+    return {of_residual, as(of_branch, kept_.branch, true),
+            as(of_offset, kept_.branch_bias, offset),
+            as(of_weight, kept_.weight.scalar_type(), weighs), as(of_bias, kept_.bias, weighs)};
+  }
+
+  torch::autograd::variable_list of_sum_alone(const at::Tensor& of_sum) const {
+    at::Tensor of_branch, of_offset;
+    if (kept_.branch) of_branch = of_sum.to(*kept_.branch);
+    if (kept_.branch_bias) {
+      of_offset = of_sum.flatten(0, -2).sum(0, false, at::kFloat).to(*kept_.branch_bias);
+    }
+    return {of_sum, of_branch, of_offset, {}, {}};
   }
 
   SavedNorm kept_;
-  at::ScalarType branch_;
 };
 
 /// The same in plain ops, for the comparison before the first use.
-std::tuple<at::Tensor, at::Tensor> plain_add_norm(const at::Tensor& residual,
-                                                  const at::Tensor& branch,
+std::tuple<at::Tensor, at::Tensor> plain_add_norm(const at::Tensor& residual, const Branch& branch,
                                                   const at::Tensor& weight, const at::Tensor& bias,
                                                   const NormOptions& options) {
-  const auto sum = residual + branch;
+  const auto sum = residual + (branch.value + branch.bias);
   const auto middle = options.center ? sum.mean(-1, true) : at::zeros_like(sum.narrow(-1, 0, 1));
   const auto deviation = sum - middle;
   const auto inverse = (deviation.square().mean(-1, true) + options.epsilon).rsqrt();
@@ -89,8 +103,8 @@ std::vector<at::Tensor> try_norm(const at::Tensor& like, at::ScalarType dtype, b
     const auto values = test_values(shape, like, seed).to(stored);
     return (fused ? values : values.to(at::kFloat)).detach().requires_grad_();
   };
-  const auto residual = leaf({5, width}, 1, like.scalar_type());
-  const auto branch = leaf({5, width}, 2, dtype);
+  const auto residual = leaf({29, width}, 1, like.scalar_type());
+  const Branch branch{leaf({29, width}, 2, dtype), leaf({width}, 7, at::kFloat)};
   const auto weight = leaf({width}, 3, at::kFloat), bias = leaf({width}, 4, at::kFloat);
   const NormOptions options{.center = center, .epsilon = 1e-5};
   const auto [sum, normed] = fused ? add_norm(residual, branch, weight, bias, dtype, options)
@@ -99,8 +113,8 @@ std::vector<at::Tensor> try_norm(const at::Tensor& like, at::ScalarType dtype, b
       (sum.to(at::kFloat) * test_values(sum.sizes(), like, 5).to(at::kFloat)).sum() +
       (normed.to(at::kFloat) * test_values(sum.sizes(), like, 6).to(at::kFloat)).sum();
   loss.backward();
-  return {sum.detach(),  normed.detach(), residual.grad(),
-          branch.grad(), weight.grad(),   bias.grad()};
+  return {sum.detach(),       normed.detach(), residual.grad(), branch.value.grad(),
+          branch.bias.grad(), weight.grad(),   bias.grad()};
 }
 
 bool norm_passes(const at::Tensor& residual, at::ScalarType dtype) {
@@ -121,12 +135,12 @@ bool norm_passes(const at::Tensor& residual, at::ScalarType dtype) {
 TORCH_LIBRARY_FRAGMENT(ubique, library) {
   library.def("does_add_norm(Tensor residual, ScalarType dtype) -> bool");
   library.def(
-      "add_norm(Tensor residual, Tensor? branch, Tensor weight, Tensor? bias, ScalarType dtype, "
-      "bool center, float epsilon) -> (Tensor, Tensor, Tensor)");
+      "add_norm(Tensor residual, Tensor? branch, Tensor? branch_bias, Tensor weight, Tensor? bias, "
+      "ScalarType dtype, bool center, float epsilon) -> (Tensor, Tensor, Tensor)");
   library.def(
       "add_norm_backward(Tensor? of_sum, Tensor of_norm, Tensor sum, Tensor weight, "
-      "Tensor statistics, bool center, bool added, bool weighs) -> (Tensor, Tensor, Tensor, "
-      "Tensor)");
+      "Tensor statistics, bool center, bool added, bool weighs, bool offset) -> (Tensor, Tensor, "
+      "Tensor, Tensor, Tensor)");
   library.impl("does_add_norm", c10::DispatchKey::CompositeExplicitAutograd, TORCH_FN(no_add_norm));
 }
 
@@ -134,26 +148,27 @@ bool does_add_norm(const at::Tensor& residual, at::ScalarType dtype) {
   return has_norm_kernel(residual, dtype) && norm_passes(residual, dtype);
 }
 
-std::tuple<at::Tensor, at::Tensor> add_norm(const at::Tensor& residual, const at::Tensor& branch,
+std::tuple<at::Tensor, at::Tensor> add_norm(const at::Tensor& residual, const Branch& branch,
                                             const at::Tensor& weight, const at::Tensor& bias,
                                             at::ScalarType dtype, const NormOptions& options) {
-  SavedNorm kept{{}, weight.detach(), {}, options.center, branch.defined(), bias.defined()};
+  SavedNorm kept{{}, weight.detach(), {}, options.center};
+  if (branch.value.defined()) kept.branch = branch.value.scalar_type();
+  if (branch.bias.defined()) kept.branch_bias = branch.bias.scalar_type();
+  if (bias.defined()) kept.bias = bias.scalar_type();
   std::vector<at::Tensor> results(2);
   {
     const PlainTensors plain;
     static const auto op =
-        find_op<Three(const at::Tensor&, const Optional&, const at::Tensor&, const Optional&,
-                      at::ScalarType, bool, double)>("ubique::add_norm");
-    std::tie(results[0], results[1], kept.statistics) = op.call(
-        residual.detach(), if_defined(branch.defined() ? branch.detach() : branch), kept.weight,
-        if_defined(bias.defined() ? bias.detach() : bias), dtype, options.center, options.epsilon);
+        find_op<Three(const at::Tensor&, const Optional&, const Optional&, const at::Tensor&,
+                      const Optional&, at::ScalarType, bool, double)>("ubique::add_norm");
+    std::tie(results[0], results[1], kept.statistics) =
+        op.call(residual.detach(), detached(branch.value), detached(branch.bias), kept.weight,
+                detached(bias), dtype, options.center, options.epsilon);
     kept.sum = results[0].detach();
   }
-  const auto wants = [](const at::Tensor& x) { return x.defined() && wants_gradient(x); };
-  if (wants(residual) || wants(branch) || wants(weight) || wants(bias)) {
-    const auto branch_dtype = branch.defined() ? branch.scalar_type() : dtype;
-    attach(results, std::make_shared<AddNorm>(std::move(kept), branch_dtype),
-           {residual, branch, weight, bias});
+  const std::vector<at::Tensor> inputs = {residual, branch.value, branch.bias, weight, bias};
+  if (std::ranges::any_of(inputs, wants_gradient)) {
+    attach(results, std::make_shared<AddNorm>(std::move(kept)), inputs);
   }
   return {results[0], results[1]};
 }

@@ -18,9 +18,16 @@ struct NormOptions {
 /// True if the device has the kernel for a residual stream of this kind and results of `dtype`.
 bool does_add_norm(const at::Tensor& residual, at::ScalarType dtype);
 
-/// residual + branch, and its norm in `dtype`: both (..., H). `branch` may be undefined (nothing is
-/// added); `bias` too. Sums are in f32. Only after does_add_norm().
-std::tuple<at::Tensor, at::Tensor> add_norm(const at::Tensor& residual, const at::Tensor& branch,
+/// A branch of the residual stream, and what its last layer's bias has still to add; both may be
+/// undefined.
+struct Branch {
+  at::Tensor value;      ///< (..., H)
+  at::Tensor bias = {};  ///< (H); only with `value`
+};
+
+/// residual + branch + its bias, and the sum's norm in `dtype`: both (..., H). `bias` may be
+/// undefined. Sums are in f32. Only after does_add_norm().
+std::tuple<at::Tensor, at::Tensor> add_norm(const at::Tensor& residual, const Branch& branch,
                                             const at::Tensor& weight, const at::Tensor& bias,
                                             at::ScalarType dtype, const NormOptions& options);
 

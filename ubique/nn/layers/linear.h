@@ -7,6 +7,8 @@
 #include <memory>
 #include <vector>
 
+#include "ubique/kernels/decoder/add_norm.h"
+#include "ubique/kernels/dispatch/cast_weight.h"
 #include "ubique/kernels/quant/quantized_weight.h"
 #include "ubique/nn/layers/lora.h"
 
@@ -18,6 +20,7 @@ struct LinearWeights {
   at::Tensor bias = {};             ///< (out); undefined = none
   std::vector<Lora> adapters = {};  ///< summed; the weight is then frozen
   std::shared_ptr<const kernels::QuantizedWeight> quantized = {};  ///< used instead of `weight`
+  at::Tensor narrow = {};  ///< the weight in the dtype of one pass's products: narrow_weights()
 
   std::int64_t outputs() const { return quantized ? quantized->rows : weight.size(0); }
   std::int64_t inputs() const { return quantized ? quantized->columns : weight.size(1); }
@@ -25,6 +28,25 @@ struct LinearWeights {
 
 /// x (..., in) to (..., out). `training` switches the adapters' dropout on.
 at::Tensor linear(const at::Tensor& x, const LinearWeights& weights, bool training = false);
+
+/// Casts the weights that are trained themselves to `dtype`, all at once instead of one by one when
+/// they are used, for the products and gradients of one pass.
+void narrow_weights(const std::vector<LinearWeights*>& layers, at::ScalarType dtype);
+/// The weight with what narrow_weights() made of it, and the input in the same dtype.
+kernels::CastWeight cast_weight(const LinearWeights& weights);
+at::Tensor cast_input(const at::Tensor& x, const LinearWeights& weights);
+
+/// How a sub-layer ends: its last bias may be left to whoever adds the branch to the residual
+/// stream, where it and its gradient cost no pass over memory of their own.
+struct BranchOptions {
+  bool training = false;     ///< dropout of adapters
+  bool leaves_bias = false;  ///< of layers with LinearWeights::narrow
+  bool keeps_hidden = true;  ///< an MLP's hidden values, where they could be computed again
+};
+
+/// linear(x, weights).
+kernels::Branch linear_branch(const at::Tensor& x, const LinearWeights& weights,
+                              const BranchOptions& options);
 
 /// Keeps the weight in fewer bits from now on; its parameter becomes empty. Adapters stay. Input
 /// error for sizes that the format cannot have.

@@ -5,12 +5,19 @@
 #include <ATen/ATen.h>
 
 #include "ubique/base/text/names.h"
+#include "ubique/kernels/decoder/gelu_mlp.h"
 
 namespace ubique::nn {
 namespace {
 
 constexpr NameTable<Activation, 3> kActivations{
     {{Activation::Silu, "silu"}, {Activation::Gelu, "gelu"}, {Activation::GeluTanh, "gelu_tanh"}}};
+
+bool has_gelu_kernels(const LinearWeights& first, const LinearWeights& second,
+                      Activation activation) {
+  return activation == Activation::GeluTanh && first.narrow.defined() && second.narrow.defined() &&
+         kernels::does_biased_gelu(at::empty({1, first.outputs()}, first.narrow.options()));
+}
 
 }  // namespace
 
@@ -41,6 +48,19 @@ at::Tensor gated_mlp(const at::Tensor& x, const LinearWeights& gate, const Linea
 at::Tensor mlp(const at::Tensor& x, const LinearWeights& first, const LinearWeights& second,
                Activation activation, bool training) {
   return linear(activate(linear(x, first, training), activation), second, training);
+}
+
+kernels::Branch mlp_branch(const at::Tensor& x, const LinearWeights& first,
+                           const LinearWeights& second, Activation activation,
+                           const BranchOptions& options) {
+  if (!has_gelu_kernels(first, second, activation)) {
+    const auto hidden = activate(linear(x, first, options.training), activation);
+    return linear_branch(hidden, second, options);
+  }
+  const auto y = kernels::gelu_mlp(cast_input(x, first), {cast_weight(first), cast_weight(second),
+                                                          first.bias, options.keeps_hidden});
+  if (options.leaves_bias || !second.bias.defined()) return {y, second.bias};
+  return {y + second.bias.to(y.scalar_type())};
 }
 
 }  // namespace ubique::nn

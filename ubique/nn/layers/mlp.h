@@ -29,4 +29,9 @@ at::Tensor gated_mlp(const at::Tensor& x, const LinearWeights& gate, const Linea
 at::Tensor mlp(const at::Tensor& x, const LinearWeights& first, const LinearWeights& second,
                Activation activation, bool training = false);
 
+/// mlp(x, first, second, activation).
+kernels::Branch mlp_branch(const at::Tensor& x, const LinearWeights& first,
+                           const LinearWeights& second, Activation activation,
+                           const BranchOptions& options);
+
 }  // namespace ubique::nn

@@ -18,6 +18,12 @@ at::ScalarType norm_dtype(const at::Tensor& x) {
 
 }  // namespace
 
+at::ScalarType product_dtype(const at::Tensor& x) {
+  const auto device = x.device().type();
+  return at::autocast::is_autocast_enabled(device) ? at::autocast::get_autocast_dtype(device)
+                                                   : x.scalar_type();
+}
+
 at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps) {
   const auto wide = x.to(norm_dtype(x));
   auto normed = wide * (wide.square().mean(-1, true) + eps).rsqrt();
@@ -33,17 +39,19 @@ at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::T
       .to(x.scalar_type());
 }
 
-Normed add_norm(const at::Tensor& residual, const at::Tensor& branch, const at::Tensor& weight,
+at::Tensor added(const at::Tensor& residual, const kernels::Branch& branch) {
+  if (!branch.value.defined()) return residual;
+  return residual + (branch.bias.defined() ? branch.value + branch.bias : branch.value);
+}
+
+Normed add_norm(const at::Tensor& residual, const kernels::Branch& branch, const at::Tensor& weight,
                 const at::Tensor& bias, const kernels::NormOptions& options) {
-  const auto device = residual.device().type();
-  const auto dtype = at::autocast::is_autocast_enabled(device)
-                         ? at::autocast::get_autocast_dtype(device)
-                         : residual.scalar_type();
+  const auto dtype = product_dtype(residual);
   if (weight.defined() && kernels::does_add_norm(residual, dtype)) {
     const auto [sum, normed] = kernels::add_norm(residual, branch, weight, bias, dtype, options);
     return {sum, normed};
   }
-  const auto sum = branch.defined() ? residual + branch : residual;
+  const auto sum = added(residual, branch);
   if (options.center) return {sum, layer_norm(sum, weight, bias, options.epsilon)};
   const auto normed = rms_norm(sum, weight, options.epsilon);
   return {sum, bias.defined() ? normed + bias.to(normed.scalar_type()) : normed};

@@ -17,12 +17,18 @@ at::Tensor rms_norm(const at::Tensor& x, const at::Tensor& weight, double eps);
 at::Tensor layer_norm(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias,
                       double eps);
 
-/// residual + branch, and its norm in the dtype that products are computed in (autocast's, else the
-/// sum's own): both (..., H). `branch` may be undefined. One kernel where the device has it.
+/// The dtype that products of x are computed in: autocast's, else its own.
+at::ScalarType product_dtype(const at::Tensor& x);
+
+/// residual + branch, and its norm in product_dtype(): both (..., H). `branch` may be undefined.
+/// One kernel where the device has it.
 struct Normed {
   at::Tensor sum, normed;
 };
-Normed add_norm(const at::Tensor& residual, const at::Tensor& branch, const at::Tensor& weight,
+Normed add_norm(const at::Tensor& residual, const kernels::Branch& branch, const at::Tensor& weight,
                 const at::Tensor& bias, const kernels::NormOptions& options);
+
+/// residual + branch + its bias.
+at::Tensor added(const at::Tensor& residual, const kernels::Branch& branch);
 
 }  // namespace ubique::nn

@@ -5,11 +5,14 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "ubique/base/error.h"
 #include "ubique/kernels/decoder/token_gradient.h"
+#include "ubique/kernels/decoder/wide_product.h"
 #include "ubique/kernels/dispatch/autograd.h"
 
 namespace ubique::nn {
@@ -22,7 +25,10 @@ constexpr std::int64_t kLogitsInPlace = std::int64_t{1} << 27;
 
 std::int64_t rows_at_once(const at::Tensor& head) {
   const bool in_place = kernels::does_token_gradient(at::empty({1, head.size(0)}, head.options()));
-  return std::max<std::int64_t>(1, (in_place ? kLogitsInPlace : kLogitsAtOnce) / head.size(0));
+  const auto most = (in_place ? kLogitsInPlace : kLogitsAtOnce) / head.size(0);
+  // A power of two, as most batches are: else a few rows remain for a piece of their own.
+  return static_cast<std::int64_t>(
+      std::bit_floor(static_cast<std::uint64_t>(std::max<std::int64_t>(1, most))));
 }
 
 struct HeadGradients {
@@ -38,10 +44,15 @@ class TokenLossNode final : public torch::autograd::Node {
  private:
   torch::autograd::variable_list apply(torch::autograd::variable_list&& incoming) override {
     const kernels::PlainTensors plain;
-    const auto scaled = [&](const at::Tensor& gradient) {
-      return gradient.defined() ? gradient * incoming[0].to(gradient.scalar_type()) : gradient;
+    auto mine = std::exchange(gradients_, {});
+    check(mine.hidden.defined() || mine.head.defined() || mine.bias.defined(), ErrorKind::Internal,
+          "[nn.token_loss] the backward pass runs a second time; its gradients are used up.");
+    const auto scale = [&](const at::Tensor& gradient) {  // in place: the head is large
+      if (!gradient.defined()) return;
+      at::_foreach_mul_(at::TensorList{gradient}, incoming[0].to(gradient.scalar_type()));
     };
-    return {scaled(gradients_.hidden), scaled(gradients_.head), scaled(gradients_.bias)};
+    scale(mine.hidden), scale(mine.head), scale(mine.bias);
+    return {mine.hidden, mine.head, mine.bias};
   }
 
   HeadGradients gradients_;
@@ -98,9 +109,14 @@ class Pieces {
   void add_gradients(std::int64_t first, const at::Tensor& x, const at::Tensor& of_logits) {
     const auto gradient = of_logits.to(x.scalar_type());
     if (gradients_.hidden.defined()) {
-      gradients_.hidden.slice(0, first, first + x.size(0)).copy_(at::mm(gradient, operands_.head));
+      auto rows = gradients_.hidden.slice(0, first, first + x.size(0));
+      if (rows.scalar_type() == x.scalar_type()) {
+        at::mm_out(rows, gradient, operands_.head);
+      } else {
+        rows.copy_(at::mm(gradient, operands_.head));
+      }
     }
-    if (gradients_.head.defined()) gradients_.head += at::mm(gradient.t(), x);
+    if (gradients_.head.defined()) kernels::add_product_(gradients_.head, gradient.t(), x);
     if (gradients_.bias.defined()) gradients_.bias += of_logits.sum(0, false, at::kFloat);
   }
 

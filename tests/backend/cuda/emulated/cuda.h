@@ -39,6 +39,7 @@ inline float __uint_as_float(unsigned x) { return same_bits<float>(x); }
 inline int __float_as_int(float x) { return same_bits<int>(x); }
 inline float __int_as_float(int x) { return same_bits<float>(x); }
 inline float __expf(float x) { return std::exp(x); }
+inline float __fdividef(float x, float y) { return x / y; }
 inline float rsqrtf(float x) { return 1 / std::sqrt(x); }
 
 inline void __syncthreads() { wait_for_block(); }
@@ -50,6 +51,9 @@ inline float __shfl_xor_sync(unsigned, float value, unsigned other) {
   const float found = __uint_as_float(*shown(lane_now() ^ other));
   wait_for_warp();
   return found;
+}
+inline int __shfl_xor_sync(unsigned mask, int value, unsigned other) {
+  return __float_as_int(__shfl_xor_sync(mask, __int_as_float(value), other));
 }
 inline float __shfl_sync(unsigned, float value, unsigned from) {
   *shown(lane_now()) = __float_as_uint(value);

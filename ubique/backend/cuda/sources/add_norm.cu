@@ -1,193 +1,214 @@
 // SPDX-License-Identifier: Apache-2.0
-// residual + branch and its layer or RMS norm, and the gradients of both, in one pass over memory.
-// WARPS warps share a row of WIDTH values; a block of 8 warps has 8 / WARPS rows at a time. SCALAR
-// is the dtype of branch and norm, WIDE_RESIDUAL tells whether the residual stream is f32 or SCALAR.
-// CENTER: layer norm. Sums are in f32.
+// residual + branch + the branch's bias, and the sum's layer or RMS norm; and the gradients of all
+// of these: each in one pass over memory. WARPS warps share a row of WIDTH values; a block has so
+// many rows at a time. A thread takes four neighbouring values in each turn, so that a warp reads
+// bytes that lie together in f32 and in 16 bits alike, and issues a row's loads before it uses one.
+// SCALAR is the dtype of branch and norm, WIDE_RESIDUAL tells whether the residual stream is f32 or
+// SCALAR. CENTER: layer norm. Sums are in f32.
 #include "values.cuh"
 
-constexpr int kThreads = 256, kRows = 8 / WARPS, kRowThreads = 32 * WARPS;
-constexpr int kVectors = WIDTH / kLanes, kPerThread = (kVectors + kRowThreads - 1) / kRowThreads;
-static_assert(kLanes == 8 && WIDTH % 8 == 0, "vectors of eight values");
+constexpr int kWarps = WARPS == 8 ? 8 : 12, kThreads = 32 * kWarps;
+constexpr int kRows = kWarps / WARPS, kRowThreads = 32 * WARPS;
+constexpr int kFours = WIDTH / 4, kTurns = (kFours + kRowThreads - 1) / kRowThreads;
+constexpr float kShare = 1.f / WIDTH;
+static_assert(WIDTH % 8 == 0 && kWarps % WARPS == 0, "whole fours, whole rows");
+
+struct alignas(16) Four {
+  float at[4];
+};
+struct alignas(8) Narrow {  // four values of SCALAR
+  unsigned words[2];
+};
+
+__device__ inline Four widened(const Four& four) { return four; }
+__device__ inline Four widened(const Narrow& narrow) {
+  Four four;
+  unpack_word(narrow.words[0], four.at[0], four.at[1]);
+  unpack_word(narrow.words[1], four.at[2], four.at[3]);
+  return four;
+}
+__device__ inline void set(Four& to, const Four& four) { to = four; }
+__device__ inline void set(Narrow& to, const Four& four) {
+  to = {{pack_word(four.at[0], four.at[1]), pack_word(four.at[2], four.at[3])}};
+}
+__device__ inline void add(Four& to, const Four& four) {
+#pragma unroll
+  for (int i = 0; i < 4; ++i) to.at[i] += four.at[i];
+}
 
 #if WIDE_RESIDUAL
-typedef float4 Half;
-__device__ inline void load(const Half* row, int vector, float (&x)[kLanes]) {
-  const float4 low = row[2 * vector], high = row[2 * vector + 1];
-  x[0] = low.x, x[1] = low.y, x[2] = low.z, x[3] = low.w;
-  x[4] = high.x, x[5] = high.y, x[6] = high.z, x[7] = high.w;
-}
-__device__ inline void store(Half* row, int vector, const float (&x)[kLanes]) {
-  row[2 * vector] = make_float4(x[0], x[1], x[2], x[3]);
-  row[2 * vector + 1] = make_float4(x[4], x[5], x[6], x[7]);
-}
-constexpr int kPieces = 2;  // of the residual stream, per vector
+typedef Four Stream;
 #else
-typedef Vector Half;
-__device__ inline void load(const Half* row, int vector, float (&x)[kLanes]) {
-  unpack(row[vector], x);
-}
-__device__ inline void store(Half* row, int vector, const float (&x)[kLanes]) {
-  row[vector] = pack(x);
-}
-constexpr int kPieces = 1;
+typedef Narrow Stream;
 #endif
 
-__device__ inline void load_floats(const float* values, int vector, float (&x)[kLanes]) {
-#pragma unroll
-  for (int lane = 0; lane < kLanes; ++lane) x[lane] = values[vector * kLanes + lane];
-}
+struct Sums {
+  float first, second;
+};
 
-// The sum over the threads of a row. All threads of the block call it together.
-__device__ inline float row_sum(float value) {
+// The sums over the threads of a row. All threads of the block call it together.
+__device__ inline Sums row_sums(Sums mine) {
 #pragma unroll
-  for (int offset = 16; offset > 0; offset /= 2) value += __shfl_xor_sync(~0u, value, offset);
+  for (int offset = 16; offset > 0; offset /= 2) {
+    mine.first += __shfl_xor_sync(~0u, mine.first, offset);
+    mine.second += __shfl_xor_sync(~0u, mine.second, offset);
+  }
 #if WARPS > 1
-  __shared__ float warps[8];
+  __shared__ Sums warps[kWarps];
   const int warp = threadIdx.x / 32, first = warp / WARPS * WARPS;
   __syncthreads();  // the sums of the call before have been read
-  if ((threadIdx.x & 31) == 0) warps[warp] = value;
+  if ((threadIdx.x & 31) == 0) warps[warp] = mine;
   __syncthreads();
-  value = 0.f;
+  mine = {0.f, 0.f};
 #pragma unroll
-  for (int i = 0; i < WARPS; ++i) value += warps[first + i];
+  for (int i = 0; i < WARPS; ++i) {
+    mine.first += warps[first + i].first;
+    mine.second += warps[first + i].second;
+  }
 #endif
-  return value;
+  return mine;
 }
 
-// The vector of this thread in turn k, or -1.
-__device__ inline int vector_of(int k) {
-  const int vector = k * kRowThreads + threadIdx.x % kRowThreads;
-  return vector < kVectors ? vector : -1;
+// Calls visit(k, at) for the fours of this thread: the one of turn k is number `at` of its row.
+template <typename Visit>
+__device__ inline void for_fours(Visit visit) {
+#pragma unroll
+  for (int k = 0; k < kTurns; ++k) {
+    const int at = k * kRowThreads + threadIdx.x % kRowThreads;
+    if ((k + 1) * kRowThreads <= kFours || at < kFours) visit(k, at);
+  }
 }
 
-extern "C" __global__ void add_norm(const Half* residual, const Vector* branch, const float* weight,
-                                    const float* bias, Half* sum, Vector* normed, float* statistics,
-                                    long long rows, float epsilon) {
-  const int in_block = threadIdx.x / kRowThreads;
+extern "C" __global__ void __launch_bounds__(kThreads, 2)
+    add_norm(const Stream* residual, const Narrow* branch, const Four* branch_bias,
+             const Four* weight, const Four* bias, Stream* sum, Narrow* normed, float* statistics,
+             long long rows, float epsilon) {
   for (long long base = static_cast<long long>(blockIdx.x) * kRows; base < rows;
        base += static_cast<long long>(gridDim.x) * kRows) {
-    const long long row = base + in_block;
+    const long long row = base + threadIdx.x / kRowThreads, start = row * kFours;
     const bool mine = row < rows;
-    float x[kPerThread][kLanes], total = 0.f;
-#pragma unroll
-    for (int k = 0; k < kPerThread; ++k) {
-      const int vector = vector_of(k);
-      if (!mine || vector < 0) continue;
-      load(residual + row * kVectors * kPieces, vector, x[k]);
-      if (branch != nullptr) {
-        float added[kLanes];
-        unpack(branch[row * kVectors + vector], added);
-#pragma unroll
-        for (int lane = 0; lane < kLanes; ++lane) x[k][lane] += added[lane];
-        store(sum + row * kVectors * kPieces, vector, x[k]);
-      }
-#pragma unroll
-      for (int lane = 0; lane < kLanes; ++lane) total += x[k][lane];
+    Four x[kTurns];
+    float total = 0.f;
+    if (mine) {
+      Stream stream[kTurns];
+      Narrow added[kTurns];
+      for_fours([&](int k, int at) {
+        stream[k] = residual[start + at];
+        if (branch != nullptr) added[k] = branch[start + at];
+      });
+      for_fours([&](int k, int at) {
+        x[k] = widened(stream[k]);
+        if (branch != nullptr) {
+          add(x[k], widened(added[k]));
+          if (branch_bias != nullptr) add(x[k], branch_bias[at]);
+          set(sum[start + at], x[k]);
+        }
+        total += (x[k].at[0] + x[k].at[1]) + (x[k].at[2] + x[k].at[3]);
+      });
     }
-    const float mean = CENTER ? row_sum(total) / WIDTH : 0.f;
+    const float mean = CENTER ? row_sums({total, 0.f}).first * kShare : 0.f;
     float squares = 0.f;
+    if (mine) {
+      for_fours([&](int k, int) {
 #pragma unroll
-    for (int k = 0; k < kPerThread; ++k) {
-      if (!mine || vector_of(k) < 0) continue;
-#pragma unroll
-      for (int lane = 0; lane < kLanes; ++lane) {
-        squares += (x[k][lane] - mean) * (x[k][lane] - mean);
-      }
+        for (int i = 0; i < 4; ++i) squares += (x[k].at[i] - mean) * (x[k].at[i] - mean);
+      });
     }
-    const float inverse = rsqrtf(row_sum(squares) / WIDTH + epsilon);
+    const float inverse = rsqrtf(row_sums({squares, 0.f}).first * kShare + epsilon);
+    if (!mine) continue;
+    for_fours([&](int k, int at) {
+      const Four scale = weight[at];
+      Four shift = {};
+      if (bias != nullptr) shift = bias[at];
 #pragma unroll
-    for (int k = 0; k < kPerThread; ++k) {
-      const int vector = vector_of(k);
-      if (!mine || vector < 0) continue;
-      float scale[kLanes], shift[kLanes] = {};
-      load_floats(weight, vector, scale);
-      if (bias != nullptr) load_floats(bias, vector, shift);
-#pragma unroll
-      for (int lane = 0; lane < kLanes; ++lane) {
-        x[k][lane] = (x[k][lane] - mean) * inverse * scale[lane] + shift[lane];
+      for (int i = 0; i < 4; ++i) {
+        x[k].at[i] = (x[k].at[i] - mean) * inverse * scale.at[i] + shift.at[i];
       }
-      normed[row * kVectors + vector] = pack(x[k]);
-    }
-    if (mine && threadIdx.x % kRowThreads == 0) {
+      set(normed[start + at], x[k]);
+    });
+    if (threadIdx.x % kRowThreads == 0) {
       statistics[2 * row] = mean;
       statistics[2 * row + 1] = inverse;
     }
   }
 }
 
-// Adds up what the groups of a block have, one after the other: the same order every time.
-__device__ inline void add_groups(const float (&values)[kPerThread][kLanes], float* shared,
-                                  float* result) {
-  const int in_block = threadIdx.x / kRowThreads;
-  for (int group = 0; group < kRows; ++group) {
+// Adds up what the rows of a block have, one after the other: the same order every time.
+__device__ inline void add_rows(const Four (&values)[kTurns], float* shared, float* result) {
+  for (int turn = 0; turn < kRows; ++turn) {
     __syncthreads();
-    if (in_block != group) continue;
+    if (static_cast<int>(threadIdx.x) / kRowThreads != turn) continue;
+    for_fours([&](int k, int at) {
 #pragma unroll
-    for (int k = 0; k < kPerThread; ++k) {
-      const int vector = vector_of(k);
-      if (vector < 0) continue;
-#pragma unroll
-      for (int lane = 0; lane < kLanes; ++lane) {
-        float& all = shared[vector * kLanes + lane];
-        all = group == 0 ? values[k][lane] : all + values[k][lane];
+      for (int i = 0; i < 4; ++i) {
+        float& all = shared[4 * at + i];
+        all = turn == 0 ? values[k].at[i] : all + values[k].at[i];
       }
-    }
+    });
   }
   __syncthreads();
   for (int i = threadIdx.x; i < WIDTH; i += kThreads) result[i] = shared[i];
 }
 
-// `partial` (gridDim.x, 2, WIDTH): each block's share of the gradients of weight and bias, or null.
-extern "C" __global__ void __launch_bounds__(kThreads, 2) add_norm_backward(const Half* of_sum, const Vector* of_norm,
-                                             const Half* sum, const float* weight,
-                                             const float* statistics, Half* of_residual,
-                                             Vector* of_branch, float* partial, long long rows) {
-  const int in_block = threadIdx.x / kRowThreads;
-  float of_weight[kPerThread][kLanes] = {}, of_bias[kPerThread][kLanes] = {};
+// `partial` (gridDim.x, sums, WIDTH): each block's share of the gradients of weight, bias and, if
+// `sums` is 3, the branch's bias; or null.
+extern "C" __global__ void __launch_bounds__(kThreads, 1)
+    add_norm_backward(const Stream* of_sum, const Narrow* of_norm, const Stream* sum,
+                      const Four* weight, const float* statistics, Stream* of_residual,
+                      Narrow* of_branch, float* partial, int sums, long long rows) {
+  Four of_weight[kTurns] = {}, of_bias[kTurns] = {}, of_branch_bias[kTurns] = {};
   for (long long base = static_cast<long long>(blockIdx.x) * kRows; base < rows;
        base += static_cast<long long>(gridDim.x) * kRows) {
-    const long long row = base + in_block;
+    const long long row = base + threadIdx.x / kRowThreads, start = row * kFours;
     const bool mine = row < rows;
-    const float mean = mine ? statistics[2 * row] : 0.f;
-    const float inverse = mine ? statistics[2 * row + 1] : 0.f;
-    float x[kPerThread][kLanes], g[kPerThread][kLanes], along = 0.f, total = 0.f;
+    Stream stream[kTurns], outer[kTurns];
+    Narrow incoming[kTurns];
+    Four x[kTurns];
+    float inverse = 0.f;
+    Sums all = {0.f, 0.f};  // of g * x and of g, where g is the gradient of the normed x
+    if (mine) {
+      for_fours([&](int k, int at) {
+        stream[k] = sum[start + at];
+        incoming[k] = of_norm[start + at];
+      });
+      for_fours([&](int k, int at) {
+        if (of_sum != nullptr) outer[k] = of_sum[start + at];
+      });
+      const float mean = statistics[2 * row];
+      inverse = statistics[2 * row + 1];
+      for_fours([&](int k, int at) {
+        const Four scale = weight[at], g = widened(incoming[k]);
+        x[k] = widened(stream[k]);
 #pragma unroll
-    for (int k = 0; k < kPerThread; ++k) {
-      const int vector = vector_of(k);
-      if (!mine || vector < 0) continue;
-      float scale[kLanes];
-      load(sum + row * kVectors * kPieces, vector, x[k]);
-      unpack(of_norm[row * kVectors + vector], g[k]);
-      load_floats(weight, vector, scale);
-#pragma unroll
-      for (int lane = 0; lane < kLanes; ++lane) {
-        x[k][lane] = (x[k][lane] - mean) * inverse;
-        of_weight[k][lane] += g[k][lane] * x[k][lane];
-        of_bias[k][lane] += g[k][lane];
-        g[k][lane] *= scale[lane];
-        along += g[k][lane] * x[k][lane];
-        total += g[k][lane];
-      }
+        for (int i = 0; i < 4; ++i) {
+          x[k].at[i] = (x[k].at[i] - mean) * inverse;
+          of_weight[k].at[i] += g.at[i] * x[k].at[i];
+          of_bias[k].at[i] += g.at[i];
+          all.first += g.at[i] * scale.at[i] * x[k].at[i];
+          all.second += g.at[i] * scale.at[i];
+        }
+      });
     }
-    along = row_sum(along) / WIDTH;
-    total = CENTER ? row_sum(total) / WIDTH : 0.f;
+    all = row_sums(all);
+    const float along = all.first * kShare, total = CENTER ? all.second * kShare : 0.f;
+    if (!mine) continue;
+    for_fours([&](int k, int at) {
+      const Four scale = weight[at], g = widened(incoming[k]);
+      Four result = {};
+      if (of_sum != nullptr) result = widened(outer[k]);
 #pragma unroll
-    for (int k = 0; k < kPerThread; ++k) {
-      const int vector = vector_of(k);
-      if (!mine || vector < 0) continue;
-      float result[kLanes] = {};
-      if (of_sum != nullptr) load(of_sum + row * kVectors * kPieces, vector, result);
-#pragma unroll
-      for (int lane = 0; lane < kLanes; ++lane) {
-        result[lane] += inverse * (g[k][lane] - total - x[k][lane] * along);
+      for (int i = 0; i < 4; ++i) {
+        result.at[i] += inverse * (g.at[i] * scale.at[i] - total - x[k].at[i] * along);
       }
-      store(of_residual + row * kVectors * kPieces, vector, result);
-      if (of_branch != nullptr) of_branch[row * kVectors + vector] = pack(result);
-    }
+      set(of_residual[start + at], result);
+      if (of_branch != nullptr) set(of_branch[start + at], result);
+      add(of_branch_bias[k], result);
+    });
   }
   if (partial == nullptr) return;
   __shared__ float shared[WIDTH];
-  float* mine = partial + static_cast<long long>(blockIdx.x) * 2 * WIDTH;
-  add_groups(of_weight, shared, mine);
-  add_groups(of_bias, shared, mine + WIDTH);
+  float* mine = partial + static_cast<long long>(blockIdx.x) * sums * WIDTH;
+  add_rows(of_weight, shared, mine);
+  add_rows(of_bias, shared, mine + WIDTH);
+  if (sums == 3) add_rows(of_branch_bias, shared, mine + 2 * WIDTH);
 }

@@ -28,7 +28,7 @@ at::Tensor dit_heads(const at::Tensor& x, const DitConfig& config) {
 nn::Normed add_modulated(const at::Tensor& x, const at::Tensor& branch, const at::Tensor& shift,
                          const at::Tensor& factor) {
   if (shift.size(0) == 1) {  // of all rows
-    return nn::add_norm(x, branch, factor.flatten(), shift.flatten(),
+    return nn::add_norm(x, {branch}, factor.flatten(), shift.flatten(),
                         {.center = false, .epsilon = kBlockNormEps});
   }
   const auto sum = branch.defined() ? x + branch : x;

@@ -52,7 +52,8 @@ std::int64_t loss_piece(const CodelmConfig& config, std::int64_t length, std::in
 std::int64_t saved_per_token(const CodelmConfig& config) {
   const auto queries = config.heads * config.head_size, keys = config.kv_heads * config.head_size;
   const auto repeated = config.kv_heads == config.heads ? 0 : 2 * queries;  // keys for every head
-  const auto inner = config.inner * (config.gated ? 4 : 2);
+  // Without a gate, what goes into the activation and, of three blocks of four, what comes out.
+  const auto inner = config.gated ? 4 * config.inner : config.inner * 7 / 4;
   return 4 * config.hidden + 2 * queries + 2 * keys + repeated + inner;
 }
 

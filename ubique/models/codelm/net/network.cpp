@@ -5,10 +5,14 @@
 #include <ATen/ATen.h>
 #include <c10/core/InferenceMode.h>
 
+#include <optional>
 #include <tuple>
 
 #include "ubique/engine/step/recompute.h"
+#include "ubique/kernels/decoder/head_product.h"
+#include "ubique/kernels/decoder/wide_product.h"
 #include "ubique/kernels/quant/quantized_linear.h"
+#include "ubique/nn/layers/mlp.h"
 #include "ubique/nn/layers/rope.h"
 
 namespace ubique::codelm {
@@ -19,7 +23,9 @@ struct Codelm::Pass {
   nn::AttentionMask mask = {}, window_mask = {};  // of layers without and with a window
   at::Tensor cos = {}, sin = {};                  // (B or 1, 1, n, r)
   std::vector<nn::KvCache>* caches = nullptr;
-  nn::NewPositions places = {};  // with caches
+  nn::NewPositions places = {};               // with caches
+  std::optional<at::ScalarType> narrow = {};  // in which each block casts its weights at once
+  bool adds_bias = false;  // the residual sum adds the biases of the branches' last layers
 };
 
 namespace {
@@ -33,6 +39,18 @@ at::Tensor split_heads(const at::Tensor& product, std::int64_t count) {
   return product.unflatten(-1, {count, -1}).transpose(1, 2);
 }
 
+/// The hidden values of the MLP of every so many blocks are computed again in the backward pass:
+/// they are the largest that are kept, and cost a quarter of a pass over them.
+constexpr std::size_t kRecomputedEach = 4;
+
+/// The same weights, with those of linear layers cast for one pass.
+BlockWeights narrowed(BlockWeights weights, at::ScalarType dtype) {
+  nn::narrow_weights({&weights.qkv, &weights.q, &weights.k, &weights.v, &weights.output,
+                      &weights.gate, &weights.up, &weights.down},
+                     dtype);
+  return weights;
+}
+
 }  // namespace
 
 Codelm::Codelm(CodelmConfig config) : config_(std::move(config)) {
@@ -40,7 +58,7 @@ Codelm::Codelm(CodelmConfig config) : config_(std::move(config)) {
   create(at::TensorOptions(at::kFloat));
 }
 
-nn::Normed Codelm::add_norm(const at::Tensor& residual, const at::Tensor& branch,
+nn::Normed Codelm::add_norm(const at::Tensor& residual, const kernels::Branch& branch,
                             const NormWeights& weights) const {
   return nn::add_norm(residual, branch, weights.weight, weights.bias,
                       {.center = config_.norm == NormKind::Layer, .epsilon = config_.norm_eps});
@@ -80,6 +98,11 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> Codelm::project(const BlockWeight
     q = split_heads(nn::linear(x, weights.q, training), config_.heads);
     k = split_heads(nn::linear(x, weights.k, training), config_.kv_heads);
     v = split_heads(nn::linear(x, weights.v, training), config_.kv_heads);
+  } else if (config_.kv_heads == 1 && weights.qkv.narrow.defined()) {
+    const auto parts =
+        kernels::head_product(nn::cast_input(x, weights.qkv), nn::cast_weight(weights.qkv),
+                              weights.qkv.bias, {config_.heads, 1, 1});
+    q = parts[0], k = parts[1], v = parts[2];
   } else if (config_.kv_heads == 1) {
     const auto product = nn::linear(x, weights.qkv, training);  // queries of all heads, key, value
     const auto parts = product.split_with_sizes({config_.heads * size, size, size}, -1);
@@ -102,8 +125,8 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> Codelm::project(const BlockWeight
   return {q, k, v};
 }
 
-at::Tensor Codelm::attend(const BlockWeights& weights, std::size_t layer, const at::Tensor& x,
-                          const Pass& pass) const {
+kernels::Branch Codelm::attend(const BlockWeights& weights, std::size_t layer, const at::Tensor& x,
+                               const Pass& pass) const {
   auto [q, k, v] = project(weights, x, pass);
   if (pass.caches != nullptr) {
     auto& cache = pass.caches->at(layer);
@@ -116,31 +139,49 @@ at::Tensor Codelm::attend(const BlockWeights& weights, std::size_t layer, const 
   const auto dropout = pass.options.training ? config_.dropouts.attention : 0;
   const auto mixed =
       nn::masked_attention(q, k, v, windowed ? pass.window_mask : pass.mask, dropout);
-  return nn::linear(mixed.transpose(1, 2).flatten(2), weights.output, pass.options.training);
+  return nn::linear_branch(mixed.transpose(1, 2).flatten(2), weights.output,
+                           {.training = pass.options.training, .leaves_bias = pass.adds_bias});
 }
 
-at::Tensor Codelm::feed_forward(const BlockWeights& weights, const at::Tensor& x,
-                                bool training) const {
-  return config_.gated ? nn::gated_mlp(x, weights.gate, weights.up, weights.down,
-                                       config_.activation, training)
-                       : nn::mlp(x, weights.up, weights.down, config_.activation, training);
+kernels::Branch Codelm::feed_forward(const BlockWeights& weights, std::size_t layer,
+                                     const at::Tensor& x, const Pass& pass) const {
+  const bool training = pass.options.training;
+  if (config_.gated) {
+    return {nn::gated_mlp(x, weights.gate, weights.up, weights.down, config_.activation, training)};
+  }
+  return nn::mlp_branch(x, weights.up, weights.down, config_.activation,
+                        {.training = training,
+                         .leaves_bias = pass.adds_bias,
+                         .keeps_hidden = layer % kRecomputedEach != 0});
 }
 
 /// The last branch is added by whoever reads the stream: together with its norm, where the device
 /// has both in one kernel.
 Codelm::Stream Codelm::block(std::size_t layer, const Stream& x, const Pass& pass) const {
-  const auto& weights = weights_.blocks[layer];
-  const bool training = pass.options.training;
-  const auto drop = [&](const at::Tensor& branch) {
-    return dropped(branch, config_.dropouts.residual, training);
+  const auto& given = weights_.blocks[layer];
+  const auto cast = pass.narrow ? std::optional(narrowed(given, *pass.narrow)) : std::nullopt;
+  const auto& weights = cast ? *cast : given;
+  const auto drop = [&](kernels::Branch branch) {
+    branch.value = dropped(branch.value, config_.dropouts.residual, pass.options.training);
+    return branch;
   };
   const auto first = add_norm(x.sum, x.branch, weights.first_norm);
   const auto attended = drop(attend(weights, layer, first.normed, pass));
   if (config_.parallel) {
-    return {first.sum + attended, drop(feed_forward(weights, first.normed, training))};
+    return {nn::added(first.sum, attended), drop(feed_forward(weights, layer, first.normed, pass))};
   }
   const auto second = add_norm(first.sum, attended, weights.second_norm);
-  return {second.sum, drop(feed_forward(weights, second.normed, training))};
+  return {second.sum, drop(feed_forward(weights, layer, second.normed, pass))};
+}
+
+/// Gradients of whole weights under autocast: where the device has kernels for parts of it.
+void Codelm::choose_kernels(const at::Tensor& embedded, Pass& pass) const {
+  const auto dtype = nn::product_dtype(embedded);
+  if (!at::GradMode::is_enabled() || dtype == embedded.scalar_type()) return;
+  if (!kernels::does_wide_product(at::empty({1}, embedded.options().dtype(dtype)))) return;
+  pass.narrow = dtype;
+  const bool drops = pass.options.training && config_.dropouts.residual > 0;
+  pass.adds_bias = !drops && !config_.parallel && kernels::does_add_norm(embedded, dtype);
 }
 
 at::Tensor Codelm::run_blocks(const at::Tensor& embedded, const Pass& pass) const {
@@ -151,7 +192,7 @@ at::Tensor Codelm::run_blocks(const at::Tensor& embedded, const Pass& pass) cons
       const auto held = pass;  // the block is computed again after this pass has ended
       const auto whole_block = [this, i, held](const auto& in) {
         const auto out = block(i, {in[0], {}}, held);
-        return out.sum + out.branch;
+        return nn::added(out.sum, out.branch);
       };
       const auto hold = [held, i] { return held.options.split->hold(i); };
       x = {engine::recompute(whole_block, {x.sum}, held.options.split ? hold : engine::Hold()), {}};
@@ -183,7 +224,9 @@ at::Tensor Codelm::forward(const at::Tensor& ids, const at::Tensor& positions,
   set_masks(ids, documents, pass);
   set_rope(positions, pass);
   const auto dropout = options.training ? config_.dropouts.embedding : 0;
-  return run_blocks(embed(ids, positions, dropout), pass);
+  const auto embedded = embed(ids, positions, dropout);
+  choose_kernels(embedded, pass);
+  return run_blocks(embedded, pass);
 }
 
 at::Tensor Codelm::forward_cached(const at::Tensor& ids, const nn::NewPositions& places,

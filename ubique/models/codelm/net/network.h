@@ -70,20 +70,23 @@ class Codelm final : public nn::Network {
   struct Pass;
   /// The residual stream and what is still to be added to it, if defined.
   struct Stream {
-    at::Tensor sum, branch;  // (B, T, H)
+    at::Tensor sum;          // (B, T, H)
+    kernels::Branch branch;  // the same
   };
   void visit(nn::ParameterWalk& walk) override { visit_parameters(config_, weights_, walk); }
   at::Tensor embed(const at::Tensor& ids, const at::Tensor& positions, double dropout) const;
   Stream block(std::size_t layer, const Stream& x, const Pass& pass) const;
-  at::Tensor attend(const BlockWeights& weights, std::size_t layer, const at::Tensor& x,
-                    const Pass& pass) const;
-  at::Tensor feed_forward(const BlockWeights& weights, const at::Tensor& x, bool training) const;
+  kernels::Branch attend(const BlockWeights& weights, std::size_t layer, const at::Tensor& x,
+                         const Pass& pass) const;
+  kernels::Branch feed_forward(const BlockWeights& weights, std::size_t layer, const at::Tensor& x,
+                               const Pass& pass) const;
   std::tuple<at::Tensor, at::Tensor, at::Tensor> project(const BlockWeights& weights,
                                                          const at::Tensor& x,
                                                          const Pass& pass) const;
-  nn::Normed add_norm(const at::Tensor& residual, const at::Tensor& branch,
+  nn::Normed add_norm(const at::Tensor& residual, const kernels::Branch& branch,
                       const NormWeights& weights) const;
   void set_masks(const at::Tensor& ids, const DocumentLayout& documents, Pass& pass) const;
+  void choose_kernels(const at::Tensor& embedded, Pass& pass) const;
   at::Tensor run_blocks(const at::Tensor& embedded, const Pass& pass) const;
   void make_rope_tables(c10::Device device) const;
   void set_rope(const at::Tensor& positions, Pass& pass) const;

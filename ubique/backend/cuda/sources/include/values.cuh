@@ -43,36 +43,51 @@ typedef unsigned short Scalar;
 __device__ inline Scalar to_scalar(float value) { return to_half(value); }
 #endif
 
-__device__ inline void unpack(const Vector& packed, float (&values)[kLanes]) {
-#if SCALAR == 2
-  for (int i = 0; i < 4; ++i) values[i] = __uint_as_float(packed.words[i]);
+#if SCALAR != 2
+// The two values of a word.
+__device__ inline void unpack_word(unsigned word, float& first, float& second) {
+#if SCALAR == 0
+  first = from_half(word & 0xffffu);
+  second = from_half(word >> 16);
 #else
+  first = __uint_as_float(word << 16);
+  second = __uint_as_float(word & 0xffff0000u);
+#endif
+}
+
+__device__ inline unsigned pack_word(float first, float second) {
+#if SCALAR == 0
+  return to_half(first) | unsigned(to_half(second)) << 16;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  unsigned word;  // the same bits as to_bfloat() gives, in one instruction
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(word) : "f"(second), "f"(first));
+  return word;
+#else
+  return to_bfloat(first) | unsigned(to_bfloat(second)) << 16;
+#endif
+}
+#endif
+
+__device__ inline void unpack(const Vector& packed, float (&values)[kLanes]) {
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-#if SCALAR == 0
-    values[2 * i] = from_half(packed.words[i] & 0xffffu);
-    values[2 * i + 1] = from_half(packed.words[i] >> 16);
+#if SCALAR == 2
+    values[i] = __uint_as_float(packed.words[i]);
 #else
-    values[2 * i] = __uint_as_float(packed.words[i] << 16);
-    values[2 * i + 1] = __uint_as_float(packed.words[i] & 0xffff0000u);
+    unpack_word(packed.words[i], values[2 * i], values[2 * i + 1]);
 #endif
   }
-#endif
 }
 
 __device__ inline Vector pack(const float (&values)[kLanes]) {
   Vector packed;
-#if SCALAR == 2
-  for (int i = 0; i < 4; ++i) packed.words[i] = __float_as_uint(values[i]);
-#else
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
-#if SCALAR == 0
-    packed.words[i] = to_half(values[2 * i]) | unsigned(to_half(values[2 * i + 1])) << 16;
+#if SCALAR == 2
+    packed.words[i] = __float_as_uint(values[i]);
 #else
-    packed.words[i] = to_bfloat(values[2 * i]) | unsigned(to_bfloat(values[2 * i + 1])) << 16;
+    packed.words[i] = pack_word(values[2 * i], values[2 * i + 1]);
 #endif
   }
-#endif
   return packed;
 }
