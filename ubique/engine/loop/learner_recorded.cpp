@@ -110,8 +110,7 @@ void Learner::add_recorded(const Batch& batch) {
     if (recorded_.empty() || !device::is_out_of_memory(error)) throw;
     log::warn(
         "[engine.record] there is no memory to record updates of other shapes: kernels are "
-        "launched "
-        "one by one from now on, which is slower.");
+        "launched one by one from now on, which is slower.");
   }
   if (!fresh || !fresh->work) return add_unrecorded(batch);
   pending_ = recorded_.emplace_back(std::move(fresh)).get();
