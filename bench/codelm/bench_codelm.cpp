@@ -6,8 +6,8 @@
 //   bench_codelm DEVICE train|lora|qlora SHAPE LENGTH BATCH [ROUNDS]
 //   bench_codelm DEVICE decode SHAPE PROMPT NEW [ROUNDS] [WEIGHTS] [SLOTS]
 // SHAPE: tiny (164 M), 1b (1.1 B). WEIGHTS: plan (as the plan says), f32, int8, int4, nf4.
-// PROFILE=1, TRACE=FILE: measure.h; in training NO_CAPTURE=1: no CUDA graphs, CHECKPOINTING=1: blocks
-// are computed again in the backward pass.
+// PROFILE=1, TRACE=FILE: measure.h; in training NO_CAPTURE=1: no CUDA graphs, CHECKPOINTING=1:
+// blocks are computed again in the backward pass.
 #include <ATen/ATen.h>
 #include <ATen/core/grad_mode.h>
 #include <fmt/format.h>

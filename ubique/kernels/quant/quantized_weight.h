@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A weight matrix (out, in) kept in 8 or 4 bits. Restored by plain ATen ops on every device, or by a
-// kernel of its own (restore.h).
+// A weight matrix (out, in) kept in 8 or 4 bits. Restored by plain ATen ops on every device, or by
+// a kernel of its own (restore.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
