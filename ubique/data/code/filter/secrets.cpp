@@ -240,9 +240,8 @@ std::vector<Secret> find_secrets(std::string_view text) {
   return secrets;
 }
 
-// Only a private key goes on behind its line; every other matcher stops at a line end, at '<' and
-// at
-// '>', and looks back no further than one.
+// Only a private key goes on behind its line; every other matcher stops at a line end, '<' or '>',
+// and looks back no further than one.
 bool may_begin_secret(std::string_view line) {
   return line.find(kKeyBegin) != std::string_view::npos || !find_secrets(line).empty();
 }
